@@ -230,7 +230,12 @@ func (c *checkFlags) parView(e *env, l *checked.Lock, out map[string]any) (tell 
 	}
 	drawn.Prepend(l.Lock, lists.Each(l.Pars, func(s study.CheckedSearch) *search.Search { return s.Search }))
 	out["par"] = chart.Of(drawn, "")
-	return tellChart(e, l, drawn), conclude(drawn), nil
+	return func() {
+		tellChart(e, l, drawn)()
+		if l.Pars[0].Search.NoClaims {
+			e.Printf("%s\n\n", e.Say("check.nosays", "test", l.Test))
+		}
+	}, conclude(drawn), nil
 }
 
 func (c *checkFlags) toleranceView(e *env, l *checked.Lock, out map[string]any) (tell func(), open, err error) {

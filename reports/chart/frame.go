@@ -153,7 +153,8 @@ func (f frame) printed() (p picture) {
 	var least vg.Point
 	f.tall = false
 	for _, scale := range []vg.Length{1, 0.94, 0.88, 0.83, leastScale} {
-		p = picture{width: f.size.width / scale, height: f.size.height / scale, dpi: int(300 * scale), scale: scale}
+		p = picture{width: f.size.width / scale, height: f.size.height / scale, dpi: int(300 * scale), scale: scale,
+			printed: true}
 		if least = f.lay(&p); p.height >= least.Y && p.width >= least.X {
 			return p
 		}

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"image/png"
 	"io"
-	"reflect"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -25,6 +24,7 @@ type picture struct {
 	width, height vg.Length
 	dpi           int // of its PNG
 	scale         vg.Length
+	printed       bool // it is for print, and always light
 	draw          func(draw.Canvas)
 	title         string
 	caption       []string
@@ -73,13 +73,13 @@ func (p picture) png(w io.Writer) error {
 }
 
 // svg draws the same as png, with text as outlines, so that it needs no font, and the colours of paper and ink as
-// variables, so that it is light or dark as its reader is.
+// variables, so that it is light or dark as its reader is, unless it is for print.
 func (p picture) svg(w io.Writer) error {
 	c := &svgCanvas{Canvas: vgsvg.New(p.width, p.height), glyphs: map[string]string{}}
 	canvas := draw.New(c)
 	fillBox(canvas, canvas.Rectangle, white)
 	p.draw(canvas)
-	_, err := io.WriteString(w, text.InMarkup(c.file(p.scale, p.title)))
+	_, err := io.WriteString(w, text.InMarkup(c.file(&p)))
 	return err
 }
 
@@ -88,8 +88,6 @@ func (p picture) pdf(w io.Writer) error {
 	fpdf.SetDefaultCreationDate(time.Unix(0, 0)) // the same bytes at any time
 	fpdf.SetDefaultModificationDate(time.Unix(0, 0))
 	c := vgpdf.New(p.width*p.scale, p.height*p.scale)
-	doc := *(**fpdf.Fpdf)(reflect.ValueOf(c).Elem().FieldByName("doc").Addr().UnsafePointer()) // vgpdf has no titles
-	doc.SetTitle(p.title, true)
 	c.Scale(float64(p.scale), float64(p.scale))
 	p.draw(draw.NewCanvas(outlined{c}, p.width, p.height))
 	_, err := c.WriteTo(w)

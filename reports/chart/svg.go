@@ -105,22 +105,27 @@ func (l Letters) Inline(svg, label string) string {
 // texts match those of gonum/plot.
 var texts = regexp.MustCompile(`<text x="(.*?)" y="(.*?)" transform="scale\(1, -1\)"\s+style="[^"]*">([^<]*)</text>`)
 
-// file returns the picture as a file with a title; printed, it is smaller by scale.
-func (c *svgCanvas) file(scale vg.Length, title string) string {
+// file returns what is drawn of a picture as a file.
+func (c *svgCanvas) file(p *picture) string {
 	var b, drawn strings.Builder
 	width, height := c.Size()
-	w, h, s := width.Points(), height.Points(), float64(scale)
+	w, h, s := width.Points(), height.Points(), float64(p.scale)
 	fmt.Fprintf(&b, `<svg role="img" width="%.6gpt" height="%.6gpt" viewBox="0 0 %.6g %.6g"%s>`+"\n<title>%s</title>\n",
-		w*s, h*s, w, h, nameSpace, html.EscapeString(title))
-	b.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
+		w*s, h*s, w, h, nameSpace, html.EscapeString(p.title))
+	dark := "<style>@media (prefers-color-scheme: dark) { svg {"
 	colours := []string{"stroke:#000000", "stroke:var(--ink,#000000)"} // black is no variable but for lines
 	for _, v := range variables {
-		fmt.Fprintf(&b, " %s: %s;", v.name, hexOf(v.dark))
+		dark += fmt.Sprintf(" %s: %s;", v.name, hexOf(v.dark))
 		for _, of := range []string{"stroke:", "fill:"}[:map[bool]int{true: 1, false: 2}[v.lines]] {
 			colours = append(colours, of+strings.ToUpper(hexOf(v.light)), of+"var("+v.name+","+hexOf(v.light)+")")
 		}
 	}
-	b.WriteString(" } }</style>\n<defs>\n")
+	if p.printed {
+		dark, colours = "", nil
+	} else {
+		dark += " } }</style>\n"
+	}
+	b.WriteString(dark + "<defs>\n")
 	for _, id := range slices.Sorted(maps.Keys(c.glyphs)) {
 		fmt.Fprintf(&b, "<path id=\"%s\" d=\"%s\"/>\n", id, c.glyphs[id])
 	}

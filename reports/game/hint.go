@@ -201,7 +201,7 @@ func whatMatters(e *history.Event, past *history.History, present state) (key st
 	return "", 0
 }
 
-// fault asks about what a fault strikes, and about what is left undone where it stops a client.
+// fault asks about what a fault strikes, and, once it strikes or where it is a crash, about what is left undone.
 func (h *hinter) fault(s *play.Step, later bool) Words {
 	key := map[bool]string{true: "play.hint.later", false: "play.hint.now"}[later]
 	why, last := words(key, "state", struckWords(h.game.Lock, s)), h.steps[len(h.steps)-1].Choice.Client
@@ -209,10 +209,10 @@ func (h *hinter) fault(s *play.Step, later bool) Words {
 	n := slices.IndexFunc(all, func(b simulator.FaultBudget) bool { return b.Fault.Verb == s.Choice.Verb })
 	commands := h.harm == verdict.WrongDel || h.harm == verdict.Lie // its own command does the harm
 	switch key = "play.hint.fault." + all[n].Fault.Name; {
+	case later && s.Choice.Verb != faults.Crash.Verb, next == "" && !text.In("en").Has(key): // asked when it strikes
+		return why
 	case next != "" && (s.Choice.Verb == faults.Crash.Verb || commands && last == s.Choice.Client):
 		key += ".next"
-	case !text.In("en").Has(key):
-		return why
 	}
 	return words(key, "why", why, "client", clientName(s.Choice.Client), "command", next)
 }

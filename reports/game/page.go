@@ -50,7 +50,7 @@ func PageData() ([]byte, error) {
 	texts := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		texts[lang] = text.Texts(lang, "play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline.",
-			"list.faults", "word.", "explain.source")
+			"list.faults", "word.", "explain.source", "label.race.mends")
 	}
 	return json.Marshal(map[string]any{
 		"version": Format, "texts": texts, "levels": course, "locks": locks(), "races": races(), "shown": shown,

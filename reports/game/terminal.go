@@ -402,7 +402,10 @@ func (s *Screen) choose(questions []*Question, n int) (int, bool) {
 	answers := len(questions[n].Answers)
 	for {
 		line, ok := s.ask("quiz.prompt")
-		chosen := chosenBy(line)
+		chosen := slices.IndexFunc(questions[n].Answers, func(a Answer) bool { return s.within(a.Said) == line })
+		if chosen < 0 { // else it is the text of an answer, which can be a number
+			chosen = chosenBy(line)
+		}
 		switch {
 		case !ok:
 			return 0, false

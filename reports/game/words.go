@@ -104,13 +104,17 @@ var comment = regexp.MustCompile(`// [a-z-]+`)
 // movesOf describes the moves of a position, each with all that it plays in a game for a harm; equal ones are lettered.
 func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.Word) (all []Words, err error) {
 	for i := range p.Moves {
-		m := &p.Moves[i]
-		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), m.Choice), harm)
+		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), p.Moves[i].Choice), harm)
 		run, err := g.History(on)
 		if err = cmp.Or(failed, err); err != nil {
 			return nil, err
 		}
-		all = append(all, sayAll(func(lang string) string { return describe(p, m, run, lang) }))
+		past, probes := len(p.Outcome.History.Events), func(e history.Event) bool { return e.Client == run.Probe }
+		if n := slices.IndexFunc(run.Events[past:], probes); n > 0 && run.Probe > 0 && harm != verdict.Deadlock {
+			others := *run // without the probe, which is told of if nothing else happens, or if it is the goal
+			others.Events, others.End, run = run.Events[:past+n], run.Events[past+n-1].At, &others
+		}
+		all = append(all, sayAll(func(lang string) string { return describe(p, &p.Moves[i], run, lang) }))
 	}
 	for _, lang := range text.Languages() {
 		count, n := map[string]int{}, map[string]int{}
@@ -136,16 +140,12 @@ func describe(p *play.Position, m *play.Move, run *history.History, lang string)
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		key = "play.unsent"
 	case m.Choice.Verb == simulator.Orphaned:
-		key = map[bool]string{true: "play.orphan.dead", false: "play.orphan"}[isDead(p, m.Choice.Client)]
+		dead := stateOf(p.Outcome.History).stage(int(m.Choice.Client)) == verdict.Dead
+		key = map[bool]string{true: "play.orphan.dead", false: "play.orphan"}[dead]
 	case m.Choice.Verb == simulator.Resume && paused:
 		key = "play.wakes"
 	default:
 		return said
 	}
 	return text.Say(lang, key, "what", said, "client", clientName(m.Choice.Client), "time", seconds(p.Now-pausedAt))
-}
-
-// isDead reports whether a client, from 1, has crashed.
-func isDead(p *play.Position, client int8) bool {
-	return client > 0 && reports.StateOf(p.Outcome.History).Clients[client-1].Stage == verdict.Dead
 }

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"regexp"
@@ -40,7 +41,8 @@ func TestNothingOfTheDead(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, said := range must(movesOf(t.Context(), g, p, ""))(t) {
-					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
+					m, at := p.Moves[i], stateOf(p.Outcome.History)
+					if m.Choice.Client > 0 && at.stage(int(m.Choice.Client)) == verdict.Dead {
 						offered++
 						sent := map[string]string{"en": "sent before c1 crashed: ", "zh": "c1 宕机前发出："}
 						for lang, before := range sent {
@@ -418,6 +420,18 @@ func mustHappen(t *testing.T, chance *rand.Rand, link, said, client string, kind
 		}) {
 			t.Errorf("%s: it is said that %q, and not so in %s", link, said, at.Trace.Link())
 			return
+		}
+	}
+}
+
+// An answer that is a number is named by it: what stands second is not what is called 2.
+func TestAnswersAreNumbers(t *testing.T) {
+	q := &Question{Answers: []Answer{{Said: same("0"), Right: true}, {Said: same("1")}}}
+	for line, want := range map[string]int{"0": 0, "1": 1, "a": 0, "b": 1, "2": 1} {
+		s := &Screen{Printer: &text.Printer{Lang: "en", Out: io.Discard, Width: 80},
+			Line: func() (string, bool) { return line, true }}
+		if got, ok := s.choose([]*Question{q}, 0); got != want || !ok {
+			t.Errorf("%q chooses %d, want %d", line, got, want)
 		}
 	}
 }

@@ -265,7 +265,7 @@ const mostPages = 6
 // have it among their search terms, or else the most similar names.
 func NoPage(name string) error {
 	pages := pagesWith(name)
-	if len(pages) == 0 {
+	if len(pages) == 0 || slices.Contains(Names(), strings.TrimSuffix(name, "s")) {
 		return text.Errorf("error.explain", "name", name, "near", text.Near(name, Names()))
 	}
 	pages = lists.Each(unique(pages), func(page string) string { return "locklab explain " + page })

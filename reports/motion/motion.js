@@ -17,7 +17,7 @@
 // playFrom(event). Where events stand, what is folded, and where time is cut, the data say.
 const MOTION = {
   clients: [], // their colours, which package motion adds
-  bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
+  bar: 24, node: 30, gap: 46, left: 80, top: 58, right: 24,
 };
 
 // paint is the colour of a client, in the picture, the cards and the lines.
@@ -90,7 +90,7 @@ function motion(run, o = {}) {
   const all = node("g", { transform: `translate(${MOTION.left} 0)` });
   const put = (name, attributes, ...children) => { const e = node(name, attributes, ...children); all.append(e); return e; };
   const label = (x, yy, text, className, anchor = "start") => put("text", { x, y: yy, class: className, "text-anchor": anchor }, text);
-  const id = "m" + Math.random().toString(36).slice(2, 8), beginOf = (m) => Math.max(xOf(m.f), ...(run.faults ?? []).filter((f) => T[f.e] === m.f && f.e < m.e).map((f) => X[f.e])); // of what a fault began
+  const id = "m" + Math.random().toString(36).slice(2, 8), beginOf = (m) => Math.max(xOf(m.f), ...[m, ...run.faults ?? []].filter((f) => T[f.e] === m.f && f.e <= m.e).map((f) => X[f.e])); // at the event, of several at one instant
   svg.append(node("defs", {},
     node("pattern", { id: id + "p", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       node("rect", { width: 7, height: 7, class: "motion-hatch-ground" }), node("rect", { width: 2.6, height: 7, class: "motion-hatch" }))), all);
@@ -99,7 +99,7 @@ function motion(run, o = {}) {
   for (const m of run.marks ?? []) {
     for (const c of m.c ?? []) if (laneOf[c]) put("rect", { x: beginOf(m), y: laneOf[c] - 4, width: Math.max(0, xOf(m.t) - beginOf(m)), height: MOTION.bar + 8, class: "motion-overlap" });
     if (m.w !== "OVERLAP" || m.t <= m.f) continue;
-    const a = xOf(m.f), b = xOf(m.t);
+    const a = beginOf(m), b = xOf(m.t);
     put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
     if (b - a > 60) label((a + b) / 2, axis - 5, `${m.w} ${ms((m.t - m.f) / 1e3)} s`, "motion-harm motion-small", "middle");
   }
@@ -187,13 +187,16 @@ function motion(run, o = {}) {
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
     }
     if (out < 0) continue;
-    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x, long = widthOf(tip, 5.6), end = at + long > limit;
-    const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12, begin = end ? at - long : at;
-    if (m.n < 0 && !stored || begin < (free[lane] ?? -1e9) || m.n > 0 && !m.x && before === m.c + tip) continue;
-    before = m.c + tip; // a label where there is room for one, and for what it is about
-    free[lane] = begin + long + 10;
-    label(end ? x - 7 : at, yy, tip, m.p === "refused" ? "motion-calm motion-small" : "motion-small", end ? "end" : "start");
+    const lane = m.n < 0 ? -1 : m.c, x = X[stored ? m.a : out], at = stored ? x + 7 : x;
+    const place = (text) => { const long = widthOf(text, 5.6), end = at + long > limit; return { text, long, end, begin: end ? at - long : at }; };
+    const next = stored ? Math.min(...run.messages.filter((o) => o.n < 0 && o.a > m.a).map((o) => X[o.a])) - 6 : Infinity;
+    const shown = [tip, ...(stored && m.p ? [m.p] : [])].map(place).find((l) => l.begin >= (free[lane] ?? -1e9) && l.begin + l.long < next);
+    const yy = stored ? nodeOf[-1] + each / 2 + 4 : up ? from - 7 : from + MOTION.bar + 12;
     if (stored) put("circle", { cx: x, cy: yy - 4, r: 3.4, class: m.p === "refused" ? "motion-refused" : m.w === "WRITE" ? "motion-write" : "motion-read" });
+    if (m.n < 0 && !stored || !shown || m.n > 0 && !m.x && before === m.c + tip) continue;
+    before = m.c + tip; // a label where there is room for one, and for what it is about
+    free[lane] = shown.begin + shown.long + 10;
+    label(shown.end ? x - 7 : at, yy, shown.text, m.p === "refused" ? "motion-calm motion-small" : "motion-small", shown.end ? "end" : "start");
   }
 
   // ---- faults and verdicts -----------------------------------------------------------------------
@@ -204,7 +207,7 @@ function motion(run, o = {}) {
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, clock: /clock/.test(f.w), text: "⚡ " + plain(f.s) })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.now || m.w === "FENCED", text: plain(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
-    const x = X[f.e], long = widthOf(f.text, 7) + 12;
+    const x = X[f.e], long = widthOf(f.text, 8.3) + 6;
     const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
@@ -212,6 +215,7 @@ function motion(run, o = {}) {
     if (row < 0) continue;
     rows[row] = from + long;
     const flag = raise(label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start"), x);
+    flag.dataset.long = end ? 0 : long;
     if (f.clock) clocks.push([flag, f.text]);
   }
 
@@ -280,15 +284,25 @@ function motion(run, o = {}) {
   const probed = shown.includes(run.probe) && el("p.motion-note", `c${run.probe}* ${say("motion.probe")}`);
   element.append(...(o.still ? [box, lines] : [who, box, probed, menu, controls, now, el("div.motion-below", ...(o.code ? [] : [code]), lines)]).filter(Boolean));
 
-  svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
+  let spare = 0; // how high no flag stands
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
-    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [box.clientWidth < 500 ? 1 : 0.75, 1.15]; // letters that one can read
+    const phone = box.clientWidth < 500;
+    spare = phone ? 17 * rows.filter((r) => r < 0).length : 0;
+    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [phone ? 0.9 : 0.75, 1.15]; // letters that one can read
+    svg.setAttribute("viewBox", `0 ${spare} ${total} ${height - spare}`);
     svg.style.width = total * Math.max(least, Math.min(most, (box.clientWidth || 900) / total)) + "px";
     keepNames();
   }
   const zoom = () => (svg.getBoundingClientRect().width || 1) / total;
-  const keepNames = () => names.setAttribute("transform", `translate(${box.scrollLeft / zoom()} 0)`);
+  function keepNames() { // and the flags that would be cut off
+    const left = box.scrollLeft / zoom();
+    names.setAttribute("transform", `translate(${left} 0)`);
+    for (const flag of news.querySelectorAll("text")) {
+      const by = left - flag.getAttribute("x");
+      flag.setAttribute("transform", `translate(${by > 0 && by < flag.dataset.long ? by : 0} ${spare})`);
+    }
+  }
   box.addEventListener("scroll", keepNames);
 
   // place shows the run as it is at x.

@@ -71,12 +71,12 @@ async function serve() {
   const clock = setInterval(drawLine, 200), said = [];
   let bad = false;
   for (; line.length; line.shift().resolve()) {
-    line[0].began = performance.now();
+    Object.assign(line[0], { began: performance.now(), from: state.visits });
     try {
       said.push(await line[0].what());
     } catch (error) {
       bad ||= error !== engine.left;
-      said.push(error === engine.left ? say("board.left") : line[0].returning && !error.page ? say("board.nowhere", { address: location.hash })
+      said.push(error === engine.left ? line[0].from === state.visits && say("board.left") : line[0].returning && !error.page ? say("board.nowhere", { address: location.hash })
         : error.en ? own(error) : say("board.noengine", { why: String(error) }));
       if (line[0].returning) mark(true); // the address was a bad one
     }
@@ -93,7 +93,7 @@ function drawLine() {
   const e = document.getElementById("line"), began = line[0]?.began, long = began ? performance.now() - began : 0;
   e.hidden = !(line.length > 1 || state.ready && long > 400); // how much of the engine has come is said already
   if (e.hidden) return;
-  e.firstChild.textContent = [say(state.ready ? "board.busy" : "board.loading"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
+  e.firstChild.textContent = [say(!state.ready ? "board.loading" : line[0].loose && long > 2000 ? "board.searching" : "board.busy"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
     line.length > 1 ? " · " + say("board.waiting", { n: line.length - 1 }) : ""].join("");
   Object.assign(e.lastChild, { textContent: say("board.leave"), hidden: !state.ready });
 }
@@ -106,8 +106,9 @@ const leave = () => { if (state.busy && state.ready) engine.leave(); };
 const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, ask: drawAsk, help: drawHelp };
 
 // turn goes to a view, with what it shows. In the line it does so only if no other view was
-// opened meanwhile.
+// opened meanwhile; outside of it, what was said and what is searched for the view before ends.
 function turn(view, values = {}, here = line[0]) {
+  if (!here || here !== line[0]) tell(line[0]?.loose ? leave() ?? "" : "");
   Object.assign(state, values);
   if (here && here.visit !== state.visits) { drawFrame(); return say("board.there", { view: say(view === "race" ? "board.races" : "board." + view) }); }
   state.view = view;
@@ -125,7 +126,6 @@ function open(view) {
   if (view === "ask" && !state.asking) return visit(() => askMe());
   if (view === "race" && !state.race) return playRace("token", "gc-pause");
   ++state.visits;
-  tell("");
   turn(view, {}, null);
 }
 
@@ -261,7 +261,7 @@ addEventListener("keydown", (e) => {
   else if (e.key === "p") large();
   else if (/^([1-9uhgcnabd]|Enter)$/.test(e.key) && !(e.key === "Enter" && e.target.closest("button, a, summary")) && (KEYS[state.view] || line.some((one) => one.visit))) {
     const view = KEYS[state.view] ? state.view : undefined;
-    work(() => press(view ?? state.view, e.key), { view });
+    work(() => press(view ?? state.view, e.key), { view, loose: /[hcg]/.test(e.key) });
   } else state.moving?.key(e);
 });
 

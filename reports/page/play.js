@@ -96,10 +96,13 @@ async function findGoal(at, harm = "") {
 
 // ---- a game ------------------------------------------------------------------------
 
-// play begins a game at a position, with what is to be brought about: a goal, or a level.
+const ends = new Map(); // how games came to their ends, by link
+
+// play begins a game at a position, with what is to be brought about: a goal, or a level. It keeps no result: one that was at its
+// end is as it was left, and of a link nobody knows who solved it.
 function play(at, goal, level) {
   Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, helped: false, flow: false, lost: null, proved: null, came: performance.now() });
-  reached();
+  if (over()) Object.assign(state, ends.get(at.link) ?? (level && { gaveUp: everywhere("board.linked"), helped: true }));
   state.share = askLost();
   return turn("game");
 }
@@ -108,8 +111,9 @@ function play(at, goal, level) {
 async function step(request) {
   const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
   if (!at.link) { state.gaveUp = at.said; return proved(at); } // there is no way
-  if (request.do === "way") state.gaveUp = at.end;
+  if (request.do === "way") Object.assign(state, { gaveUp: at.end, helped: true });
   Object.assign(state, { mended: null, at, idea: null, hinted: -1, why: "", judged: "", lost: null, came: performance.now() });
+  if (over()) ends.set(at.link, { gaveUp: state.gaveUp, helped: state.helped });
   reached();
   if (state.view === "game") {
     state.drawn = ""; // a new position is shown at its end
@@ -131,9 +135,13 @@ function reached() {
   if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps, helped }));
 }
 
-// askLost asks the second engine whether the game is lost.
+// askLost asks the second engine whether the game is lost. After a move that it does not answer for at once the page says so.
 async function askLost() {
-  const { link } = state.at, lost = state.harm && await engine.ask({ do: "lost", link, harm: state.harm }, true).catch(() => null);
+  const { link, steps } = state.at, note = say("board.checking"), lasts = () => steps && state.at.link === link && state.view === "game" && !over();
+  const late = setTimeout(() => lasts() && tell(note), 500);
+  const lost = state.harm && await engine.ask({ do: "lost", link, harm: state.harm }, true).catch(() => null);
+  clearTimeout(late);
+  if (document.getElementById("message").textContent === note) tell("");
   if (state.at.link !== link || !lost?.said) return;
   state.lost = lost;
   if (state.level) keep.set("tried." + state.level.id, "yes");
@@ -233,8 +241,9 @@ function drawGame() {
   const marks = lost?.link ? [...(at.moving.marks ?? []), { e: Math.min(lost.event, at.moving.at.length - 1), s: say("board.lost") }] : at.moving.marks;
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    board && el("details.board", { open: state.folded === undefined ? wide() || !at.steps : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
-    el("p.goal", own(goal.said)), el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
+    el("p.goal", own(goal.said)),
+    board && el("details.board", { open: state.folded === undefined ? wide() : !state.folded }, el("summary", { onclick: (e) => { state.folded = e.target.parentNode.open; } }, say("board.code")), el("pre", { tabIndex: 0 }, own(board.code))),
+    el("p.rules", tools.length ? tools : say("board.tool.none") + " ", el("span.faint", own(at.rules)), " ", at.verdicts.length ? [say("board.sofar") + " ", verdictsOf(at)] : null),
     over() ? null : el("p.did", at.steps ? plain(at.did) : say("board.first")), won || state.proved ? drawEnd() : lost ? drawLost(lost) : null,
     el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),

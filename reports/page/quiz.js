@@ -46,7 +46,7 @@ function choose(i) {
 const further = (n = state.number + 1) => (state.answers[n] ? further(n + 1) : ask(state.seed, n)); // one that is new
 
 function quizKey(key) {
-  const i = /[a-d]/.test(key) ? key.charCodeAt(0) - 97 : Number(key) - 1;
+  const named = state.question?.answers.findIndex((a) => plain(a.said) === key) ?? -1, i = named >= 0 ? named : /[a-d]/.test(key) ? key.charCodeAt(0) - 97 : Number(key) - 1;
   if (state.question?.answers[i] && chosen() < 0) return choose(i) ?? "";
   return !/^(n|Enter)$/.test(key) || chosen() < 0 ? undefined : onlyHere(() => further());
 }
@@ -59,7 +59,7 @@ function drawQuiz() {
     choice(say("board.lock"), "lock", byFamily()), choice(say("board.inrace"), "race", titled()), choice(say("board.quiz.lesson"), "lesson", screens())));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
   const { moving } = q.run, { code } = DATA.levels.find((l) => l.lock === q.lock) ?? {}, mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
-  show(el("h2", say("board.question", { n: state.number + 1 }), ": ", el("span.code", q.lock), ", ", own(q.race), " ", all.length > 0 && el("small.faint", say("board.score", { right: all.filter((a) => a.right).length, all: all.length }))),
+  show(el("h2", say("board.question", { n: state.number + 1 }), state.lang === "zh" ? "：" : ": ", el("span.code", q.lock), ", ", own(q.race), " ", all.length > 0 && el("small.faint", say("board.score", { right: all.filter((a) => a.right).length, all: all.length }))),
     el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun({ ...q.run, moving: { ...moving, states: asks || !q.shown ? moving.states : q.shown, marks: [...(moving.marks ?? []), { e: moving.at.length - 1, s: say("board.now"), now: true }] } }, { part: wide() ? 0.64 : 1 })), el("div", el("p.faint.about", own(DATA.locks.find((l) => l.id === q.lock).title)), code && el("details.board", { open: wide() }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, own(code))), el("p.ask", own(q.ask)),
       el("ol.moves.answers", q.answers.map((a, i) => el("li", button([el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), asks ? null : el("small", own(a.why))], () => choose(i), mark(a, i))))),
       asks ? null : el("p.row", el("b", say(answers[state.number].right ? "board.right" : "board.wrong")), button(say(ten ? "board.quiz.on" : "board.more"), () => visit(() => further()), ".main"), link(q.link, say("board.run"))),

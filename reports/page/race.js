@@ -28,6 +28,14 @@ function withSetting(name, ns) {
 
 const seconds = (ns) => (ns < 5e7 ? `${Math.round(ns / 1e5) / 10} ms` : `${Math.round(ns / 1e7) / 100} s`);
 
+// cure is what mends a race, from its lesson, which is asked for first.
+function cure(race) {
+  const told = lessons.get(race), title = say("label.race.mends");
+  if (!told) engine.ask({ do: "lesson", name: race }, true).then((lesson) => { lessons.set(race, lesson); if (state.race?.race === race && state.view === "race") redraw(); }, () => {});
+  const { lines = [] } = (told && sections(own(told.said)).find((s) => s.title === title)) ?? {};
+  return lines.length > 0 && el("p.cure", el("b", title, " "), linked(lines.map((line) => line.trim()).join(ui.lang === "zh" ? "" : " ")));
+}
+
 // whenOf says of a mark of a run which verdict it is, who, and when.
 const whenOf = ({ s, f, t } = {}) => s && el("b", say(t > f ? "board.when.till" : "board.when", { what: plain(s).replace("!! ", ""), from: seconds(f * 1e3), to: seconds(t * 1e3) }), " ");
 
@@ -51,6 +59,7 @@ function drawRace() {
   show(el("p.faint", say("board.races.intro")), el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     r.vacuous && el("p", own(r.vacuous)),
     r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks?.find((m) => m.w === v)), say("meaning." + v))) : null,
+    r.race !== "search" && /harm|mild/.test(tone(r.verdicts)) && cure(r.race),
     r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,

@@ -486,7 +486,7 @@ func (p program) testUncontracted(t *testing.T) {
 	if !strings.Contains(p.file("report/grid.txt"), "(# OVERLAP+1)") {
 		t.Error("the grid does not put what is not in the contract in brackets")
 	}
-	if !strings.Contains(p.file("report/report.html"), "not in the contract</span>") {
+	if !strings.Contains(p.file("report/report.html"), ` uncontracted"`) {
 		t.Error("the report does not say that there is no contract")
 	}
 	junit := p.file("junit.xml")

@@ -42,7 +42,12 @@ func (p *plan) findForAny(ctx context.Context) (*findings, error) {
 	}
 	return &findings{
 		data: &study.Checked{Proof: proof}, of: func(w verdict.Word) answer { return answerOf(proof, w) },
-		headline: func(lang string) string { return certificate.ProofInLine(proof, lang) },
+		headline: func(lang string) string {
+			if strings.Contains(p.bounds.Budget, "pause") {
+				return certificate.ProofInLine(proof, lang)
+			}
+			return certificate.ProofInLine(proof, lang) + " " + text.Say(lang, "locktest.any.nopause")
+		},
 		certificate: func(lang string) string {
 			head, covered, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
 			assumed, _ := p.assumed(proof.Search, lang)

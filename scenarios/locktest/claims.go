@@ -58,16 +58,18 @@ func claimed(finds []string, words []verdict.Word) ([]claim, error) {
 	return all, nil
 }
 
-// claims reads what a plan's test says, whose code has run alone: LIE wants Client.Says, SLOW and NOISY their bounds.
+// claims reads what a plan's test says, whose code has run alone: LIE wants Client.Says, the others their bounds.
 func (p *plan) claims(finds []string) ([]claim, error) {
 	words := p.study.Words()
 	if p.any {
 		words = explore.Provable
 	}
-	silent := func(w verdict.Word) bool { return w == verdict.Lie && !p.says.Load() }
+	silent := func(w verdict.Word) bool {
+		return w == verdict.Lie && !p.says.Load() || w == verdict.Fenced && !p.bounds.Fenced && p.bounds.Database == nil
+	}
 	words = slices.DeleteFunc(slices.Clone(words), silent)
 	all, err := claimed(finds, words)
-	for _, word := range []verdict.Word{verdict.Lie, verdict.Slow, verdict.Noisy} {
+	for _, word := range []verdict.Word{verdict.Lie, verdict.Fenced, verdict.Slow, verdict.Noisy} {
 		if err != nil && !slices.Contains(words, word) && strings.Contains(strings.Join(finds, " "), string(word)) {
 			return nil, text.Errorf("locktest.claim.without", "verdict", word)
 		}

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds search.Bounds) (s *searc
 		defer func() {
 			if s != nil {
 				p.t.Log(tell("locktest.search.ends", "states", fmt.Sprint(s.States),
-					"complete", fmt.Sprint(s.Complete), "verdicts", strings.Join(s.Pars(), " ")))
+					"complete", fmt.Sprint(s.Complete), "verdicts", cmp.Or(strings.Join(s.Pars(), " "), "-")))
 			}
 		}()
 	}

@@ -81,10 +81,10 @@ func TestRaceJudges(t *testing.T) {
 		{"gc-pause", "OVERLAP",
 			"R18 gc-pause comes to OVERLAP STALE-WRITE WRONG-DEL, and the test says something else"},
 		{"gc-pause", "OVERLAP STALE-WRITE WRONG-DEL DEADLOCK", "the test says something else"},
-		{"renew-held", "", "N/A: a client of this race does more than lock"},
+		{"renew-held", "", "N/A: not played: a client of this race does more than lock"},
 		{"same-token", "", "N/A: this race gives two clients the same token"},
 		{"gc-pause-fenced", "", "N/A: the resource of this race checks fencing tokens"},
-		{"clock-jump", "", "N/A: this race steps the wall clock"},
+		{"clock-jump", "", "N/A: not played: this race steps the wall clock"},
 		{"split-vote", "", "N/A: one server"},
 	} {
 		r.claims = racetest.Must(claimed([]string{test.finds}, raceWords))(t)

@@ -62,9 +62,9 @@ func TestNoisy(t *testing.T) {
 // TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused.
 func TestBoundsOfVerdicts(t *testing.T) {
 	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
-	for _, finds := range []string{"SLOW", "NOISY@0", "LIE"} {
+	for _, finds := range []string{"SLOW", "NOISY@0", "LIE", "FENCED"} {
 		if _, err := p.claims([]string{finds}); err == nil ||
-			!strings.Contains(text.SayError("en", err), "NOISY want Bounds.Slow and Bounds.Noisy") {
+			!strings.Contains(text.SayError("en", err), "NOISY want Bounds.Fenced, Bounds.Slow and Bounds.Noisy") {
 			t.Errorf("%v: %v", finds, err)
 		}
 	}
