@@ -24,8 +24,8 @@ help: ## list the targets
 
 # What make says, in the reader's language.
 ZH = $(findstring zh,$(LC_ALL)$(LC_MESSAGES)$(LANG))
-COMPILES = Compiling locklab. This takes a minute or two the first time, and a few seconds again.
-COMPILESzh = 正在编译 locklab：第一次要一两分钟，以后几秒钟。
+COMPILES = Compiling locklab. This takes one to three minutes the first time, and a few seconds again.
+COMPILESzh = 正在编译 locklab：第一次要一到三分钟，以后几秒钟。
 DRAWS = Playing these six locks in every race, and drawing. This takes about ten seconds.
 DRAWSzh = 让这六把锁跑遍所有竞争场景并画图，大约十秒。
 DREW = Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, sweep, run.

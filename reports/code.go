@@ -83,8 +83,7 @@ type Call struct {
 	Lines  [][2]int `json:"l"`
 }
 
-// callsOf are those of a run that was recorded with code, and the declarations of which
-// their lines are. Both are empty if it was not.
+// callsOf are those of a run that was recorded with code, and the declarations of their lines; without code: none.
 func callsOf(h *history.History) (listings []Listing, calls []Call) {
 	shown, places := declarations().through(lists.Each(h.Events, func(e history.Event) []string { return e.Code }))
 	for i, lines := range places {
@@ -151,8 +150,7 @@ type request struct {
 	count    int
 }
 
-// requests are those of a run, in the order of the replies. Requests of one thread that
-// were all refused, or had the same reply, are one.
+// requests are those of a run, by their replies. Those of one thread that were all refused, or answered alike, are one.
 func (v *wording) requests() (all []*request) {
 	answer := map[int]*step{}
 	for _, s := range stepsOf(v.h, verdict.Judgement{}) {
@@ -186,8 +184,7 @@ func (v *wording) requests() (all []*request) {
 	return all
 }
 
-// request describes the request of an event with the reply that its client received. Requests
-// with the same signature are the same to a reader.
+// request describes the request of an event and its reply. Those with one signature are the same to a reader.
 func (v *wording) request(e *history.Event, sleep string, answer *step) (r *request, signature string) {
 	r = &request{from: e.At, to: e.At, who: clientName(e.Client), code: e.Code, count: 1}
 	if sleep != "" {

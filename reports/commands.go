@@ -14,8 +14,7 @@ import (
 // setFlags are the words of a SET that make it a lock.
 var setFlags = []string{"NX", "XX", "GET", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "IFEQ"}
 
-// Command is a command as lanes write it: its name and what matters of the rest, the flags of a
-// SET, a script's name, a key that is not the lock's.
+// Command is a command as lanes write it: its name, the flags of a SET, a script's name, a key that is not the lock's.
 func Command(cmd []string, key string) string {
 	if len(cmd) == 0 {
 		return ""
@@ -165,8 +164,7 @@ func filled(cmd []string) []string {
 	return []string{statement}
 }
 
-// fullCommand is the command as sent, but for scripts and long values, which
-// are cut to what a reader needs to tell them apart.
+// fullCommand is the command as sent, but for scripts and long values, which are cut to what tells them apart.
 func fullCommand(cmd []string) string { return commandText(cmd, 20) }
 
 // commandText is fullCommand with arguments of at most so many cells.

@@ -59,8 +59,7 @@ func (v *wording) keyOf(key string, s *step) string {
 	return ""
 }
 
-// variants are the circumstances of an event for which a catalogue may have a text of
-// its own, the first one goes before the others.
+// variants are the circumstances of an event for which a catalogue may have a text of its own, the first one first.
 func (v *wording) variants(s *step) (names []string) {
 	if s.Note != "" {
 		note := strings.ReplaceAll(s.Note, " ", "-")
@@ -200,8 +199,7 @@ func (v *wording) remark(note string) string {
 	return spaced(v.say("lane.note", "note", v.note(note)))
 }
 
-// spaced puts a blank before a text, unless it begins with a character that brings its own
-// space, such as a full-width bracket.
+// spaced puts a blank before a text, unless it begins with what brings its own space, such as a full-width bracket.
 func spaced(text string) string {
 	if text == "" || text[0] >= utf8.RuneSelf {
 		return text
@@ -209,8 +207,7 @@ func spaced(text string) string {
 	return " " + text
 }
 
-// note is the note of an event: a phrase of the simulator's, which the catalogue
-// translates, or the text of an error, which stays as it is.
+// note is the note of an event: a phrase, which the catalogue translates, or the text of an error, as it is.
 func (v *wording) note(note string) string {
 	key := "note." + strings.ReplaceAll(note, " ", "-")
 	if text := entry(v.lang, key); text != "" {

@@ -203,8 +203,7 @@ func (r *Run) attempts(client int) (all []attempt) {
 
 func (a attempt) has(event int) bool { return event >= a.begins && event <= a.ends }
 
-// fold has attempts that repeat each other, while nothing else happens, be one, with their number: a picture has the
-// first, and that its client waits.
+// fold makes one of attempts that repeat each other while nothing else happens: the first, with their number.
 func (r *Run) fold() {
 	var loud []int // what else happens: faults, verdicts, reads and writes, who gets in or leaves
 	for _, f := range r.Faults {

@@ -18,8 +18,7 @@ const basePort = 6379
 
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the order in which the servers ran them, each
 // with its reply. Comment lines hold what cannot be typed: time, faults, what clients believe. Commands and replies are
-// not folded at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed in the
-// same way, in the words of its API.
+// not folded, so that they can be pasted, unless o.Fold wants it. A ZooKeeper gets the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	c := &transcript{words: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}

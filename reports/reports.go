@@ -28,8 +28,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// Schema is the version of all JSON output; new fields do not change it. Version 3
-// renamed fields: the README of cmd/locklab has which.
+// Schema is the version of all JSON output, which new fields do not change. The README of cmd/locklab has its changes.
 const Schema = 3
 
 // A Document is JSON as all commands and files have it. Durations are in ns under names that end in _ns.
@@ -72,8 +71,7 @@ func ReadJSON(content []byte, data any, kinds ...string) error {
 
 // Look says how a text is to look.
 type Look struct {
-	// Width is the number of terminal cells that no line exceeds; 0: no limit. From NarrowWidth on, Lanes draws a
-	// column per client; below, it prints an event a line.
+	// Width is that of the terminal; 0: no limit. Lanes draws a column per client, below NarrowWidth an event a line.
 	Width int
 	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each language, and what has no room
 	// for several (lanes) in English. Commands, verdicts and ids are never translated.

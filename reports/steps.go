@@ -286,8 +286,7 @@ func surveyOf(h *history.History) survey {
 	return f
 }
 
-// reloads finds the answers "unknown script" after which the client's next
-// request is the script in full: two requests that are one command to a reader.
+// reloads finds the answers "unknown script" after which the client sends it in full: to a reader one command.
 func reloads(h *history.History) map[int]bool {
 	type thread struct{ client, thread int }
 	unknown, found := map[thread]int{}, map[int]bool{}

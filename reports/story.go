@@ -386,8 +386,7 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 		"owner", owner, "command", Command(h.Events[max(f.Event-1, 0)].Cmd, h.Key)) // the command before its change
 }
 
-// shorten drops sentences until the story is short enough: the lightest first,
-// and of equally light ones the latest, because the first time tells most.
+// shorten drops sentences until the story is short enough: the lightest, of these the latest: the first tells most.
 func shorten(story []Sentence) []Sentence {
 	for len(story) > maxSentences {
 		lightest := 0

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ func lessonCommand() *command {
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause",
 			"lesson debate --lang zh -o debate.html --open handout",
 			"lesson setnx-expire redlock --slides 10 --course '{course}' -o deck.html",
+			"lesson setnx-expire redlock --slides 17 -o deck.html",
 		},
 	}
 }
@@ -62,7 +64,8 @@ func (l *lessonFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show("lesson", lessonJSON(slides), func() { printLesson(e, slides) })
-	page := deck.Page{Slides: slides, Lang: l.Lang, Command: e.remake(), View: l.open, Site: e.getenv("LOCKLAB_PAGE")}
+	page := deck.Page{Slides: slides, Lang: l.Lang, View: l.open, Site: e.getenv("LOCKLAB_PAGE"),
+		Command: strings.ReplaceAll(e.remake(), l.file, filepath.Base(l.file))} // without the teacher's directories
 	return e.write(l.file, func(w io.Writer) error { return deck.Write(w, page) })
 }
 

@@ -27,6 +27,7 @@ type Timeline struct {
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
 	Source    string // the version and the command that made it; "": the picture names none
+	Now       int    // an event after which a question is asked, which is marked; 0: none
 }
 
 // The measures of the picture, in points. Heights are the least; a high picture stretches them.
@@ -57,6 +58,7 @@ type timelinePlot struct {
 	*reports.Run
 	lang    string
 	history *history.History
+	now     int         // as in Timeline
 	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
@@ -95,8 +97,8 @@ func (r *Timeline) run(lang string) *reports.Run {
 
 func (r *Timeline) picture(f Format) picture {
 	run := r.run(f.Lang)
-	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History,
-		rows: min(timelineFlags, len(run.Faults)+len(run.Marks))}
+	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, now: r.Now,
+		rows: min(timelineFlags, len(run.Faults)+len(run.Marks)) + min(r.Now, 1)}
 	now := int64(0)
 	for _, d := range run.At {
 		now += d
@@ -140,22 +142,24 @@ func (r *Timeline) Finding(lang string) string {
 	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
 	key := "timeline." + string(word)
 	pairs := []string{"lock", text.Named(r.History.Lock, lang), "clients", "", "time", ""}
-	for _, f := range r.Judgement.Findings {
-		if f.Verdict == word {
-			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
-			pairs[3], pairs[5] = text.Join(lang, "part.and", names), length(reports.Brief(f.To-f.From))
-			if word == verdict.Overlap && f.From == f.To { // a search ends there
-				key = "timeline.moment"
-			} else if word == verdict.Orphan && f.Forever {
-				key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
-			}
-			break
+	of := lists.Pick(r.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == word })
+	sets := slices.Compact(lists.Each(of, func(f verdict.Finding) string {
+		return text.Join(lang, "part.and", lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) }))
+	}))
+	if len(of) > 0 {
+		pairs[3], pairs[5] = sets[0], length(reports.Brief(of[0].To-of[0].From))
+		if word == verdict.Overlap && len(sets) > 1 {
+			key, pairs[3] = "timeline.more", text.Join(lang, "brief.then", sets)
+		} else if word == verdict.Overlap && of[0].From == of[0].To { // a search ends there
+			key = "timeline.moment"
+		} else if word == verdict.Orphan && of[0].Forever {
+			key, pairs[5] = "timeline.forever", length(reports.Brief(r.History.End))
 		}
 	}
 	said := say(lang, key, pairs...)
 	for _, then := range []verdict.Word{verdict.StaleWrite, verdict.Fenced} {
 		if word == verdict.Overlap && slices.Contains(r.Verdicts, then) {
-			return say(lang, "timeline.then."+string(then), "first", said)
+			return say(lang, "timeline.then."+string(then), append(pairs, "first", said)...)
 		}
 	}
 	return said
@@ -304,8 +308,7 @@ func (p *timelinePlot) client(c int) {
 	}
 }
 
-// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused, and grey where a
-// question asks for it.
+// stage draws one stage of a client: solid inside, dashed while it asks, hatched while paused, grey where asked for.
 func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	stage, paused := strings.CutSuffix(stage, "/paused")
 	style, key, frame := writing(smallSize, ink), "motion.stage."+stage, clientColor(c)
@@ -313,6 +316,7 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	case "veiled":
 		fillBox(p.c, at, paleGrey)
 		frame = faintInk
+		at.Min.X -= 13 // no arrow crosses what is left of it
 	case "dead":
 		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
 	case "inside":
@@ -427,8 +431,7 @@ func (p *timelinePlot) wedge(k reports.KeyState, event int, left, right, y vg.Le
 }
 
 // messages draws requests and replies as arrows, and beside the lane what they say, where there is room: on paper, so
-// that no line runs through it. One that says what the one before it does is not said; one that it leaves no room
-// stands behind it.
+// that no line runs through it. What the one before it says is not said again; what has no room stands behind that.
 func (p *timelinePlot) messages() {
 	last, rooms := map[int]string{}, map[int]*room{}
 	for _, c := range p.clients {
@@ -438,16 +441,15 @@ func (p *timelinePlot) messages() {
 	lines := lists.Each(p.Marks, func(m reports.Mark) vg.Length { return p.x[m.Event] })
 	for _, m := range p.Messages {
 		switch {
-		case m.Arrived < 0:
-		case m.Node < 0:
+		case m.Node < 0 && m.Arrived >= 0:
 			storage[0].taken = append(storage[0].taken, [2]vg.Length{p.x[m.Arrived], p.x[m.Arrived]})
-		case p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
+		case m.Arrived >= 0 && p.lane[m.Client] < p.server[-1]: // its arrows cross the resource
 			sent, ends := p.x[m.Begins()], p.x[max(m.Arrived, m.Answered)]
 			lines = append(lines, (sent+p.x[m.Arrived])/2, (p.x[m.Arrived]+ends)/2)
 		}
 	}
 	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said
-	var labels []func()
+	var labels [3][]func()                            // of what takes a key, of what has a number, and of the others
 	answers := p.answers()
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
@@ -456,16 +458,14 @@ func (p *timelinePlot) messages() {
 		if !shown || !ok || out < 0 {
 			continue
 		}
-		edge, beside := lane-p.bar/2, lane+p.bar/2+smallLine/2 // towards the servers, and away from them
-		if slices.Index(p.clients, m.Client) >= p.above() {
-			edge, beside = lane+p.bar/2, lane-p.bar/2-smallLine/2
-		}
+		up := vg.Length(math.Copysign(1, float64(lane-server)))
+		edge, beside := lane-up*p.bar/2, lane+up*(p.bar+smallLine)/2 // towards the servers, and away from them
 		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
 				p.touch(&m, server, storage[:])
 			} else if m.Arrived >= 0 {
-				labels = append(labels, func() { p.touch(&m, server, storage[:]) })
+				labels[2] = append(labels[2], func() { p.touch(&m, server, storage[:]) })
 			}
 			continue
 		}
@@ -474,19 +474,22 @@ func (p *timelinePlot) messages() {
 			continue
 		}
 		last[m.Client] = said
-		x, room := p.x[out], rooms[m.Client]
-		if m.Times > 0 { // what has a number stands before what has none
-			p.label(fmt.Sprintf("%s ×%d", said, m.Times), x, beside, lane, room)
-			continue
+		x, room, turn := p.x[out], rooms[m.Client], 2
+		if after := p.history.Events[max(m.Arrived, 0)+1:]; m.Times > 0 {
+			said, turn = fmt.Sprintf("%s ×%d", said, m.Times), 1
+		} else if len(after) > 0 && after[0].Kind == history.Change && after[0].Before == "" && !p.history.ZooKeeper {
+			turn = 0
 		}
-		labels = append(labels, func() {
-			if !p.label(said, x, beside, lane, room) {
-				labels = append(labels, func() { p.label(said, room.behind(x), beside, lane, room) })
+		labels[turn] = append(labels[turn], func() {
+			if !p.label(said, x, beside, lane, room) && turn != 1 {
+				labels[2] = append(labels[2], func() { p.label(said, room.behind(x), beside, lane, room) })
 			}
 		})
 	}
-	for i := 0; i < len(labels); i++ {
-		labels[i]()
+	for turn := range labels {
+		for i := 0; i < len(labels[turn]); i++ {
+			labels[turn][i]()
+		}
 	}
 }
 
@@ -518,8 +521,7 @@ func (p *timelinePlot) answers() map[int]string {
 	return said
 }
 
-// label writes what a message says at a place, or so that it ends with the picture: then a line leads to the place. It
-// reports whether there was room.
+// label writes what a message says, if there is room, at a place, or at the end with a line that leads to the place.
 func (p *timelinePlot) label(said string, at, y, lane vg.Length, r *room) bool {
 	width := small.Width(said)
 	x := min(at, p.x[len(p.x)-1]+timelineRight-width)
@@ -637,34 +639,39 @@ func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
 	p.c.Stroke(path)
 }
 
-// A timelineFlag is a fault or a verdict with its line from top to bottom.
+// A timelineFlag is a fault, a verdict or a question with its line from top to bottom.
 type timelineFlag struct {
-	event int
-	said  string
-	line  draw.LineStyle
+	x    vg.Length
+	said string
+	line draw.LineStyle
 }
 
-// flags draws faults and verdicts, in rows where they do not touch, above all lines; one without a row is a line only.
+// flags draws faults, verdicts and a question, in rows where they do not touch; one without a row is a line only.
 func (p *timelinePlot) flags() {
 	var all []timelineFlag
 	for _, f := range p.Faults {
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{f.Event, f.Said[p.lang], line})
+		all = append(all, timelineFlag{p.x[f.Event], f.Said[p.lang], line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
 		if m.Word == verdict.Fenced {
 			line.Color = green
 		}
-		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+		all = append(all, timelineFlag{p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
 	}
-	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
+	if now := p.now; now > 0 {
+		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e4)/100))
+		all = append(all, timelineFlag{(p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2, said,
+			draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
+	}
+	slices.SortStableFunc(all, func(a, b timelineFlag) int { return cmp.Compare(a.x, b.x) })
 	free := make([]vg.Length, p.rows)
 	var labels []func()
 	for _, f := range all {
 		f.said = withoutBlank.ReplaceAllString(f.said, "$1 $2")
 		letters := bold(writing(smallSize, f.line.Color))
-		x, width := p.x[f.event], letters.Width(f.said)+6
+		x, width := f.x, letters.Width(f.said)+6
 		from := x
 		if x+width > p.c.Max.X { // it stands before its line
 			from = x - width

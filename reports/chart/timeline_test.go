@@ -49,7 +49,9 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 			"c1 PAUSE 12.5 s", "OVERLAP c1+c2", "STALE-WRITE by c1", "SET NX PX → nil ×9", "paused", "lease ends"}},
 		{"token", "gc-pause", "zh", []string{"「唯一标识锁」没能挡住：c1和c2同时在临界区4.5s，丢了一次更新", "c1停顿12.5s", "停顿"}},
 		{"token", "gc-pause-fenced", "en",
-			[]string{"The resource refuses the late write, though token lets c1 and c2 in together for 4.5 s"}},
+			[]string{"The resource refuses the late write and no data is lost, though token lets c1 and c2 in " +
+				"together for 4.5 s"}},
+		{"setnx-expire", "slow-work", "en", []string{"in together more than once (c1 and c2; c2 and c3), and"}},
 		{"setnx-expire", "crash-before-expire", "en",
 			[]string{"With setnx-expire, no client ever acquires the lock again",
 				"DEADLOCK c2 waits for ever", "dead"}},
@@ -64,10 +66,12 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 		{"zk-protected", "gc-pause", "en", []string{"v1", "v2", "session ends", "EXISTS _c_c2.12-..-12"}},
 		{"watchdog", "failed-renewal", "en", []string{"EVAL renew → lost"}},
 		{"token", "gc-pause", "en", []string{"events are spread so that each is legible. Dashed arrows: replies; " +
-			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
+			"slanted lines: paused, or a server is down; dotted box: dead; brown dashed verticals: faults; orange or " +
+			"green: verdicts. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 		{"token", "calm", "en", []string{"each is legible; at a wave time is " +
 			"left out. Dashed arrows: replies; " +
-			"hatched: paused or down. ○ v0: version 0 is read; ● v1: version 1 is written."}},
+			"slanted lines: paused, or a server is down; dotted box: dead; brown dashed verticals: faults; orange or " +
+			"green: verdicts. ○ v0: version 0 is read; ● v1: version 1 is written."}},
 	} {
 		got := written(t, timelineOf(t, c.lock, c.race), Format{Lang: c.lang})
 		for _, want := range c.want {

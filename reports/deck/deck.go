@@ -1,8 +1,7 @@
 // Package deck writes a lesson as a file: slides with runs, the presenter's notes, a handout, a worksheet and its key.
 //
-// The file is a page that can be read without its script: all slides are HTML, with two pictures of each run, as far as
-// the question and whole. The script shows one slide at a time, in letters of a size that it fills the screen, and the
-// end of its run when it is asked for.
+// The file can be read without its script: all slides are HTML, with two pictures of each run, as far as the question
+// and whole. The script shows one slide at a time, as large as the screen, and the end of its run when asked for it.
 package deck
 
 import (
@@ -158,19 +157,21 @@ func timeline(o *race.Outcome) *chart.Timeline {
 	return &chart.Timeline{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}
 }
 
-// picture is a run as a part of the page: for a screen, and for paper, with the share of its width up to an event.
+// picture is a run for a screen, and for paper, with the share of its width up to an event, which a quiz marks.
 func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 	var all strings.Builder
+	drawn := timeline(o)
+	if s.Kind == lessons.Quiz && now < len(s.Run.History.Events)-1 {
+		drawn.Now = now
+	}
 	for _, print := range []bool{false, true} {
 		var b strings.Builder
 		format := chart.Format{Lang: s.lang, Slide: true, Print: print}
-		if err := chart.SVG(&b, timeline(o), format); err != nil {
+		if err := chart.SVG(&b, drawn, format); err != nil {
 			return "", err
 		}
-		whole := now == len(s.Run.History.Events)-1 // the question is about it
-		said := map[bool]string{false: text.Say(s.lang, "lesson.now")}[whole]
-		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%" data-now="%s">%s</div>`,
-			timeline(o).Seen(format, now), said, s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
+		fmt.Fprintf(&all, `<div class="drawn" style="--seen: %g%%">%s</div>`,
+			drawn.Seen(format, now), s.letters.Inline(b.String(), o.Lock.ID+" "+o.Race.ID))
 	}
 	return template.HTML(all.String()), nil
 }

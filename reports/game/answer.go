@@ -31,8 +31,7 @@ type Table struct {
 
 	// Lesson is a lesson in a language; a request for one needs it. See lessons.Stage.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
-	// Cells are the locks and races that a lesson of the path tells of; none: there is no such lesson. A question with
-	// a Name needs it. See lessons.PathCells.
+	// Cells are the locks and races that a lesson of the path tells of, for a Name; see lessons.PathCells.
 	Cells func(lesson string) (cells [][2]string, names []string)
 }
 
@@ -75,8 +74,7 @@ type Request struct {
 	Name     string `json:"name,omitempty"`
 }
 
-// Answer answers a request in JSON. An error is an answer too: {"error": {"en": …, "zh": …}}. The same request gives
-// the same bytes, on every machine.
+// Answer answers a request in JSON, an error with {"error": {"en": …, "zh": …}}. Equal requests give equal bytes.
 func (t *Table) Answer(ctx context.Context, request []byte) (answer []byte) {
 	defer func() {
 		if r := recover(); r != nil { // code that cannot be simulated: the table goes on

@@ -114,8 +114,7 @@ func (h *hinter) turn(own int) Words {
 		"key", keyOf(h.game.Lock, before, on))
 }
 
-// telling is the reason why a step matters, and the client of whom it tells, 0 for none; nil: it does not matter.
-// later: something else comes first.
+// telling is why a step matters, and the client of whom it tells, 0: none; nil: it does not. later: others come first.
 func (h *hinter) telling(s *play.Step, later bool) (why Words, of int) {
 	switch {
 	case s.Choice.Verb >= simulator.FaultVerb:
@@ -291,8 +290,7 @@ func replicated(h *history.History) bool {
 	return false
 }
 
-// blamed is the client of a step, or, of what strikes a server and of time, the one that is inside or has the key; 0:
-// there is none.
+// blamed is the client of a step, or, of what strikes a server and of time, who is inside or has the key; 0: nobody.
 func blamed(s *play.Step) (client int) {
 	before := stateOf(s.Before)
 	return cmp.Or(int(s.Choice.Client), before.insiderBut(0), before.owner(max(int(s.Choice.Node), 1)))
@@ -361,8 +359,7 @@ func closed(
 	return "", nil
 }
 
-// closes is the key of the text for an event after a step that keeps a harm from happening, and the owner of the key;
-// "": it does not. at is the state before it.
+// closes is the key of the text for an event that keeps a harm from happening, and the owner; at: the state before.
 func closes(e *history.Event, at state, s *play.Step, client int, harm verdict.Word) (key string, owner int) {
 	owner = at.owner(max(e.Node, 1))
 	alone, releases := at.insiderBut(client) == 0, at.stage(client) == verdict.Releasing && e.Node > 0

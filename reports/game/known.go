@@ -12,8 +12,7 @@ import (
 const knownLevels, knownOfEach = 5, 70 // the levels whose first positions are known, and about how many of each
 
 // Known returns what a page asks for while its engine loads, by the words of the request: lessons of some names, of the
-// locks of articles and of all races, some runs, and the first levels up to some positions. A position is answered by
-// its link, under which it stands once.
+// locks of articles and of all races, some runs, and the first levels up to some positions, once each by its link.
 func (t *Table) Known(ctx context.Context, names []string, runs []Cell) (all map[string]any, err error) {
 	all = map[string]any{}
 	know := func(r Request, key ...any) (p *Position, isNew bool) {

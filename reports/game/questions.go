@@ -387,8 +387,7 @@ var causes = map[string]func(e history.Event) bool{
 	"others":  func(history.Event) bool { return false }, // it was not free
 }
 
-// taking is the command by which the key became the own of the client that gets in at the event at index n; nil: it is
-// not one whose answer tells that.
+// taking is the command that gave the key to the client that gets in at the event at index n; nil: its answer hides it.
 func taking(o *played, n int) *served {
 	client := o.History.Events[n].Client
 	for n--; n >= 0; n-- {

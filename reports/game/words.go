@@ -101,8 +101,7 @@ func codeOf(l *play.Level) Words {
 
 var comment = regexp.MustCompile(`// [a-z-]+`)
 
-// movesOf describes the moves of a position, each with all that it plays in a game for a harm. Those of the same words
-// are lettered.
+// movesOf describes the moves of a position, each with all that it plays in a game for a harm; equal ones are lettered.
 func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.Word) (all []Words, err error) {
 	for i := range p.Moves {
 		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), p.Moves[i].Choice), harm)

@@ -1,5 +1,4 @@
-// Package layout sets text in a terminal: widths in cells, lines that are folded, and
-// columns. It is the only place that breaks lines.
+// Package layout sets text in a terminal: widths in cells, folded lines, columns. No other place breaks lines.
 package layout
 
 import (
@@ -166,8 +165,7 @@ func Fold(s string, fits func(line string) bool) (lines []string) {
 	return lines
 }
 
-// wrap breaks the text of one column, at its line ends and where it is too wide. What
-// is inside a critical section keeps its bar on every line.
+// wrap breaks the text of one column. What is inside a critical section keeps its bar on every line.
 func wrap(s string, width int) []string {
 	if first, rest, more := strings.Cut(s, "\n"); more {
 		return append(wrap(first, width), wrap(rest, width)...)

@@ -46,8 +46,7 @@ func (s *Sheet) WriteOrCells(out *Lines) {
 	}
 }
 
-// WriteOrList prints the sheet. Where it cannot be squeezed into the width it prints
-// each row without columns; the first rows, which are heads, are left out then.
+// WriteOrList prints the sheet, or, where that is too wide, each row but the heads, which are first, without columns.
 func (s *Sheet) WriteOrList(out *Lines, heads int) {
 	if s.Write(out) {
 		return
@@ -87,8 +86,7 @@ func (s *Sheet) writeRow(out *Lines, row []string, widths []int) {
 	}
 }
 
-// widths gives every column the width of its widest cell. While the row is wider than
-// limit (0: never) it takes from the widest column.
+// widths gives every column the width of its widest cell, and takes from the widest down to limit (0: there is none).
 func (s *Sheet) widths(limit int) ([]int, bool) {
 	var widths []int
 	for _, row := range s.Rows {

@@ -14,7 +14,9 @@ import (
 	"locklab/reports"
 	"locklab/reports/game"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -147,8 +149,8 @@ type deckMaker struct {
 	DeckOptions
 	m      *maker
 	slides []*Slide
-	left   map[string]int // how many slides of a kind are left out
-	absent []string       // what no slide is about
+	left   map[string][]string // what the slides of a kind say that are left out
+	absent []string            // what no slide is about
 }
 
 // Deck makes the slides of a lesson. A slide has a heading, a text, a question, a run, and the answer.
@@ -156,7 +158,7 @@ func (s Subject) Deck(stage *Stage, o DeckOptions) ([]*Slide, error) {
 	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > MostSlides { // before they are played
 		return nil, text.Errorf("error.lesson.large", "most", MostSlides)
 	}
-	d := &deckMaker{Subject: &s, DeckOptions: o, left: map[string]int{},
+	d := &deckMaker{Subject: &s, DeckOptions: o, left: map[string][]string{},
 		m: &maker{stage: stage, p: &text.Printer{Lang: o.Lang}}}
 	for _, build := range []func(){d.screens, d.races, d.locks, d.debate, d.quiz, d.fit, d.end, d.hook} {
 		if build(); d.m.err != nil {
@@ -270,7 +272,7 @@ func (d *deckMaker) hook() {
 	d.say(Notes, d.m.p.Say("lesson.minutes.all", "n", strconv.Itoa(Minutes(append(d.slides, rest...)))))
 	d.tell(Notes, "lesson.keys")
 	asks := len(lists.Pick(rest, func(s *Slide) bool { return s.Kind == Quiz }))
-	d.left[Quiz] = min(d.left[Quiz], d.Questions-asks)
+	d.left[Quiz] = d.left[Quiz][:max(0, min(len(d.left[Quiz]), d.Questions-asks))]
 	d.say(Notes, slices.Compact(lists.Each(rest, func(s *Slide) string {
 		if s.Kind == Quiz {
 			return d.m.p.Say("lesson.quizzes", "n", strconv.Itoa(asks))
@@ -279,8 +281,9 @@ func (d *deckMaker) hook() {
 	}))...)
 	kinds := d.absent
 	for _, kind := range []string{How, Race, Next, Debate, Quiz} {
-		if n := d.left[kind]; n > 0 {
-			kinds = append(kinds, d.m.p.Say("lesson.left."+kind, "n", strconv.Itoa(n)))
+		if left := d.left[kind]; len(left) > 0 {
+			named := text.Join(d.Lang, "grid.join", unique(left))
+			kinds = append(kinds, d.m.p.Say("lesson.left."+kind, "n", strconv.Itoa(len(left)), "what", named))
 		}
 	}
 	if kinds != nil {
@@ -297,30 +300,34 @@ var leastOf = []struct {
 }{{Quiz, 1}, {Debate, 1}, {Race, 1}, {Next, 0}, {Race, 1}, {How, 0}, {Quiz, 0}, {Debate, 0}, {Race, 1}, {Race, 0}}
 
 // fit leaves out slides until there are as many as asked for: the last ones of a kind, but of how locks work the first,
-// and last the late write that is refused. The race that comes again with the next lock stays as long as that does, and
-// the first wrong delete as long as how a lock works.
+// and last the late write that is refused. The race that comes again with the next lock stays as long as that does, the
+// first wrong delete as long as how a lock works, and the last pause as long as its late write that is refused.
 func (d *deckMaker) fit() {
 	wrong := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race && deletes(s.Run) })
+	last := map[string]*Slide{} // of the slides about a race
+	for _, s := range lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == Race }) {
+		last[s.Run.Race.ID] = s
+	}
 	kept := func(s *Slide) bool {
 		return s.Kind == Race && slices.ContainsFunc(d.slides, func(o *Slide) bool {
-			return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID || o.Kind == How && slices.Index(wrong, s) == 0
+			return o.Kind == Next && o.Run.Race.ID == s.Run.Race.ID || o.Kind == How && slices.Index(wrong, s) == 0 ||
+				last[s.Run.Race.ID] == s && refuses(o.Run) && strings.HasPrefix(o.Run.Race.ID, s.Run.Race.ID+"-")
 		})
 	}
-	taken := func(s *Slide) bool { return s.Run == nil || !slices.Contains(s.Run.Verdicts, verdict.Fenced) }
-	refused := func(s *Slide) bool { return !taken(s) }
+	late := func(s *Slide) int { return map[bool]int{true: 1}[refuses(s.Run)] }
 	for _, least := range leastOf {
 		of := lists.Pick(d.slides, func(s *Slide) bool { return s.Kind == least.kind })
 		if least.kind != How {
 			slices.Reverse(of)
 		}
-		of = append(lists.Pick(of, taken), lists.Pick(of, refused)...)
+		slices.SortStableFunc(of, func(a, b *Slide) int { return late(a) - late(b) })
 		for _, s := range of {
 			alike := lists.Pick(d.slides, func(o *Slide) bool {
 				return o.Kind == s.Kind && !kept(o) && (s.Kind != Race || o.Run.Lock.ID == s.Run.Lock.ID)
 			})
 			if many := d.Slides > 0 && len(d.slides)+2 > d.Slides; many && len(alike) > least.stays && !kept(s) {
 				d.slides = lists.Pick(d.slides, func(o *Slide) bool { return o != s })
-				d.left[s.Kind]++
+				d.left[s.Kind] = append(d.left[s.Kind], s.Listed(d.Lang))
 			}
 		}
 	}
@@ -342,8 +349,7 @@ func (d *deckMaker) fit() {
 // asKey makes a key of a call. A script is the same by its digest.
 var asKey = strings.NewReplacer("EVALSHA", "EVAL", " ", "-")
 
-// introduce tells where a lock comes first how it is acquired and released, and where a reply does what it means. Races
-// get the numbers of their runs.
+// introduce tells once how a lock is acquired and released, and what a reply means, and gives races their numbers.
 func (d *deckMaker) introduce() {
 	known, runs := map[string]bool{}, map[string]int{}
 	for _, s := range d.slides {
@@ -435,6 +441,15 @@ func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == v
 // deletes reports whether a client deletes another's lock.
 func deletes(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.WrongDel) }
 
+// refuses reports whether the resource refuses a late write.
+func refuses(o *race.Outcome) bool { return o != nil && slices.Contains(o.Verdicts, verdict.Fenced) }
+
+// numbered reports whether a lock hands out fencing tokens, though its resource may not check them.
+func numbered(o *race.Outcome) bool {
+	token := func(e history.Event) bool { return e.Kind == history.Enter && e.Token > 0 }
+	return o.History != nil && !o.Lock.Ensemble() && slices.ContainsFunc(o.History.Events, token)
+}
+
 // playedIn plays a lock in those of some races that apply to it.
 func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
 	played := lists.Each(races, func(sc race.Race) *race.Outcome { return d.named(e.ID, sc.ID) })
@@ -443,7 +458,8 @@ func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
 
 // chosen returns runs of a lock in the races that are named. If it fails in none it adds some in which it fails:
 // in the most telling race, in that which tells the lock after it from most others, since it survives, and in others by
-// rank. next is the run of the lock after it in the first of these races that it survives, or else in the first at all.
+// rank, and of a lock with fencing tokens the first in which one is refused. next is the run of the lock after it in the
+// first of these races that it survives, or else in the first at all.
 func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, next *race.Outcome) {
 	if all = d.playedIn(e, d.Races); !slices.ContainsFunc(all, fails) {
 		left := lists.Pick(d.playedIn(e, telling()), func(o *race.Outcome) bool { return fails(o) && !debated(o) })
@@ -462,6 +478,10 @@ func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, 
 	again = lists.Pick(again, func(o *race.Outcome) bool { return o.History != nil })
 	if i := slices.IndexFunc(again, holds); again != nil {
 		next = again[max(i, 0)]
+	}
+	if numbered(d.named(e.ID, "calm")) {
+		fenced := lists.Pick(d.playedIn(e, scenarios.Known()), refuses)
+		all = unique(append(all, fenced[:min(1, len(fenced))]...))
 	}
 	return all, next
 }
@@ -541,7 +561,11 @@ func (d *deckMaker) next(o *race.Outcome) {
 
 // found is what a run comes to.
 func (d *deckMaker) found(o *race.Outcome) string {
-	return because(d.m.p, glossed(d.Lang, o.Verdicts), o)
+	said := because(d.m.p, glossed(d.Lang, o.Verdicts), o)
+	if numbered(o) && o.History.Guard == history.Naive && slices.Contains(o.Verdicts, verdict.StaleWrite) {
+		return d.m.p.Say("lesson.unchecked", "found", said)
+	}
+	return said
 }
 
 // run adds a slide with a question, a run, and the answer: what happens, what it comes to, and a sentence of a text.

@@ -217,7 +217,8 @@ func TestSlidesAsAsked(t *testing.T) {
 
 // However short a deck about two milestones is: each lock has a run in which it fails, first the one that tells it from
 // most others, no picture before the debate has what only that explains, and what comes again with the next lock was
-// shown before. So it is where the race that is named says nothing of one lock.
+// shown before. So it is where the race that is named says nothing of one lock. A late write that is refused has beside
+// it the pause of which it is the cure, and a lock that hands out fencing tokens keeps a run in which one is checked.
 func TestEachLockKeepsItsFailure(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	all := lists.Each(algorithms.Milestones(), func(e lock.Entry) string { return e.ID })
@@ -231,6 +232,22 @@ func TestEachLockKeepsItsFailure(t *testing.T) {
 	for _, n := range []int{4, 7, 9, 10} {
 		l := slidesOf(t, "setnx-expire crash-before-expire redlock", DeckOptions{Slides: n})
 		keepsFailures(t, l, "setnx-expire", "redlock")
+	}
+	said := text.Say("en", "lesson.unchecked", "found", "")
+	for _, n := range []int{6, 7, 10, 18, 0} {
+		l := slidesOf(t, "token watchdog redislock-fence", DeckOptions{Slides: n})
+		keepsFailures(t, l, "token", "watchdog")
+		checked := func(s *Slide) bool { return s.Kind == Race && numbered(s.Run) && refuses(s.Run) }
+		if !slices.ContainsFunc(l, checked) {
+			t.Errorf("%d slides: no fencing token is checked", n)
+		}
+		for _, s := range l {
+			stale := s.Kind != How && s.Run != nil && slices.Contains(s.Run.Verdicts, verdict.StaleWrite)
+			told := strings.Contains(strings.Join(s.Lines(Answer), " "), said)
+			if told != (stale && s.Run.Lock.ID == "redislock-fence" && s.Kind != Quiz) {
+				t.Errorf("%d slides: %s: that no token is checked is told: %t", n, s.Listed("en"), told)
+			}
+		}
 	}
 }
 
@@ -254,7 +271,11 @@ func keepsFailures(t *testing.T, slides []*Slide, locks ...string) {
 	for i, s := range slides {
 		again := func(o *Slide) bool { return o.Kind == Race && o.Run.Race.ID == s.Run.Race.ID }
 		alone := s.Kind == Next && s.Run.Lock.ID == locks[1] && !slices.ContainsFunc(slides[:i], again)
-		if alone || s.Kind == Race && s.Run.Race.Guard != history.Naive {
+		paused := func(o *Slide) bool {
+			return o.Kind == Race && !refuses(o.Run) && strings.HasPrefix(s.Run.Race.ID, o.Run.Race.ID)
+		}
+		ill := s.Kind == Quiz || !refuses(s.Run) || slices.ContainsFunc(slides, paused)
+		if alone || !ill || s.Kind == Race && s.Run.Race.Guard != history.Naive && !numbered(s.Run) {
 			t.Errorf("%v, %d slides: %s", locks, len(slides), s.Listed("en"))
 		}
 	}

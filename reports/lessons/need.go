@@ -49,9 +49,8 @@ func (m *maker) need() {
 	m.next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
 }
 
-// Needs returns rows of that page, each after the answer that it belongs to, below their head: of each answer the first
-// of its locks that is among some, or else one of the list, and of a double run that only wastes work also the one for
-// those who have a database and no Redis.
+// Needs returns rows of that page, each after its answer, below their head: of each answer the first of its locks that
+// is among some, or else one of the list, and where only work is wasted also the one on a database.
 func Needs(p *text.Printer, among []lock.Entry) ([][]string, error) {
 	m := &maker{stage: NewStage(), p: p}
 	rows := [][]string{append([]string{p.First("need.when")}, m.needHead()...)}

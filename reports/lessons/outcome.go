@@ -57,8 +57,7 @@ func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	return d
 }
 
-// waited returns the time for which clients waited for a key that no working client had: until its lease ended, or else
-// for one that no client would remove.
+// waited returns how long clients waited for a key that no working client had, whether its lease ended or it had none.
 func waited(o *race.Outcome) time.Duration {
 	return max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan))
 }

@@ -5,8 +5,7 @@
 //
 //	calm comes to {verdict mutex calm}
 //
-// A place is filled by playing the run that it names, so that no figure and no verdict is typed
-// and none can become wrong.
+// A place is filled by playing the run that it names: no figure and no verdict is typed, and none can become wrong.
 //
 // Playing needs the races, so this package stands above races, unlike the rest of reports.
 package lessons
@@ -109,8 +108,7 @@ func (m *maker) part(label string) { m.begin(m.p.Say(label)) }
 // begin begins a part of a page.
 func (m *maker) begin(heading string) { m.add(gap, Block{Kind: Heading, Text: heading}) }
 
-// texts adds texts with the same beginning of their keys, each under its label in each language, as far as they exist:
-// that of lock.token.how is label.lock.how.
+// texts adds texts whose keys begin alike, each under its label if it exists: that of lock.token.how is label.lock.how.
 func (m *maker) texts(prefix string, names ...string) {
 	kind, _, _ := strings.Cut(prefix, ".")
 	for _, name := range names {

@@ -18,8 +18,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Stage plays locks in races and keeps what it has played last: more than a page or a lesson needs, but not all of
-// the outcomes that there are, which take 400 MB.
+// A Stage plays locks in races and keeps what it played last: enough for a lesson, but not all outcomes (400 MB).
 type Stage struct {
 	runner race.Runner
 	cells  map[[2]string]*race.Outcome

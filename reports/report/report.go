@@ -128,8 +128,7 @@ func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 	}
 }
 
-// First returns the part of a large grid by which it is introduced: the milestones in the
-// best-known races; nil: the grid is not large, or does not have them.
+// First returns the part of a large grid that introduces it: the milestones in the best-known races; nil: it has none.
 func First(g *chart.Grid) *chart.Grid {
 	milestone := func(r chart.Row) bool { return algorithms.IsMilestone(r.ID) }
 	some := len(lists.Pick(g.Locks, milestone)) < len(algorithms.Milestones())

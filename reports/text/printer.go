@@ -12,8 +12,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Printer writes texts in the language or languages that the reader asked for,
-// wrapped at a width. It remembers the first error of what it prints.
+// A Printer writes texts in the languages that the reader asked for, wrapped at a width, and keeps its first error.
 type Printer struct {
 	Out   io.Writer
 	Lang  string // as for Chosen

@@ -4,11 +4,9 @@
 //
 // Errors are such sentences too: Errorf makes one, put into words where it is printed; see Printer.Error.
 //
-// A file holds lines "key = text". Lines that begin with two blanks continue a text,
-// and # begins a comment. {name} is a placeholder.
+// A file holds lines "key = text". Two blanks continue a text, # begins a comment. {name} is a placeholder.
 //
-// A further language is a further folder. It has the texts of the faults too, unless these
-// have a section of that language.
+// A further language is a further folder, with the texts of the faults too, unless these have a section of it.
 package text
 
 import (
@@ -54,8 +52,7 @@ var languages = sync.OnceValue(func() []string {
 // Both asks for every language, one after the other.
 const Both = "both"
 
-// Chosen returns the languages that a reader asks for by the name of one, or by Both.
-// An unknown name, and none, gets the fallback.
+// Chosen returns the languages that a reader asks for by the name of one, or by Both; any other name: the fallback.
 func Chosen(lang string) []string {
 	switch {
 	case lang == Both:
@@ -226,8 +223,7 @@ func Texts(lang string, prefixes ...string) map[string]string {
 	return texts
 }
 
-// Say fills in a text: Say("en", "story.pause", "client", "c1", "time", "10s"). A
-// missing key is printed with its values, so that nothing is lost.
+// Say fills in a text: Say("en", "story.pause", "client", "c1", "time", "10s"). A missing key is said with its values.
 func Say(lang, key string, pairs ...string) string {
 	e, ok := In(lang).Entry(key)
 	if !ok {
@@ -240,8 +236,7 @@ func Say(lang, key string, pairs ...string) string {
 	return Tight(text)
 }
 
-// Tight drops the blanks between two Chinese characters or their punctuation. The texts have them where a name in
-// Latin letters may be filled in, and not Chinese.
+// Tight drops the blanks between two Chinese characters or their punctuation, where a Latin name may be filled in.
 func Tight(text string) string {
 	return betweenHan.ReplaceAllString(betweenHan.ReplaceAllString(text, "$1$2"), "$1$2") // twice: matches may overlap
 }
