@@ -44,7 +44,7 @@ func TestLesson(t *testing.T) {
 	for _, page := range []string{"run token gc-pause", "lesson path 3"} {
 		inChina := func(name string) string { return map[string]string{"LANG": "zh_CN.UTF-8"}[name] }
 		args := append(strings.Fields(page), "-o", filepath.Join(dir, "page.html"))
-		again := map[bool]string{false: dir + "/"}[page == "lesson path 3"] + "page.html --lang zh<" // as students see it
+		again := map[bool]string{false: dir + "/"}[page == "lesson path 3"] + "page.html --lang zh<" // for students
 		again = "locklab " + page + " -o " + again
 		if code := run(t.Context(), args, strings.NewReader(""), io.Discard, io.Discard, inChina); code != exitOK ||
 			!strings.Contains(contentOf(t, dir, "page.html"), again) {

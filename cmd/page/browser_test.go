@@ -440,8 +440,9 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`const filter = document.querySelector(".others input"); filter.value = "herd"; filter.oninput()`)
 	b.wait(`[...document.querySelectorAll(".others button")].filter((e) => !e.hidden && !e.closest("details").hidden)
 		.map((e) => e.textContent.split(":")[0]).join() === "zk-herd"`)
-	b.wait(`document.querySelector(".motion-card.overlap")`)                        // at its verdict, not at its idle end
 	b.wait(`document.querySelectorAll(".motion-read, .motion-write").length === 4`) // two reads and two writes
+
+	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
 	b.key("ArrowRight")

@@ -43,8 +43,8 @@ func rateChart() sample {
 			}
 			return worst == 4 && m[3] == "21" // the longest pause, and the work that it delays
 		},
-		others: map[string]Result{"No pause of these sources is known to let two clients in at a TTL of 0 s; restarts and " +
-			"failovers are not counted": &Rate{}},
+		others: map[string]Result{"No pause of these sources is known to let two clients in at a TTL of 0 s; " +
+			"restarts and failovers are not counted": &Rate{}},
 		empty: []Result{&Rate{}},
 		texts: map[string]reports.Look{"rate.en": {Width: 120, Lang: "en"}, "rate.zh": {Width: 120, Lang: "zh"}},
 		csv:   someTTLs(r),

@@ -117,7 +117,8 @@ func drawWaiting(c *Chart, lang string) frame {
 		s.words = say(lang, "waiting.handover.none") + mark
 		if handover[i] > 0 {
 			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
-			between = append(between, span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
+			between = append(between,
+				span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
 			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
 				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
 		}
