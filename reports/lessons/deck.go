@@ -458,8 +458,8 @@ func (d *deckMaker) playedIn(e lock.Entry, races []race.Race) []*race.Outcome {
 
 // chosen returns runs of a lock in the races that are named. If it fails in none it adds some in which it fails: in the
 // most telling race, in that which tells the lock after it from most others, since it survives, and in others by rank,
-// and of a lock with fencing tokens the first in which one is refused. next is the run of the lock after it in the first
-// of these races that it survives, or else in the first at all.
+// and of a lock with fencing tokens the first in which one is refused. next is the run of the lock after it in the
+// first of these races that it survives, or else in the first at all.
 func (d *deckMaker) chosen(e, after lock.Entry, most int) (all []*race.Outcome, next *race.Outcome) {
 	if all = d.playedIn(e, d.Races); !slices.ContainsFunc(all, fails) {
 		left := lists.Pick(d.playedIn(e, telling()), func(o *race.Outcome) bool { return fails(o) && !debated(o) })
