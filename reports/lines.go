@@ -106,7 +106,7 @@ func isQuiet(s *step) bool {
 	return false
 }
 
-// fold adds the next line, if in both each client does what it does in the other, or nothing, and nothing comes of it.
+// fold adds the next line, if each client does the same in both, or nothing in one of them, and nothing comes of it.
 func (l *line) fold(next *line) bool {
 	if !l.quiet || !next.quiet {
 		return false

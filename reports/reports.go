@@ -101,8 +101,8 @@ func (o Look) Lines(w io.Writer) *layout.Lines {
 	return layout.NewLines(w, o.Langs(), o.Width, paint)
 }
 
-// Summary tells in clauses what a history has from an index on, with the time that passes from now on. A clause names
-// its client, unless the one before it does. Of a request only how far it comes is told; of a long run, the beginning.
+// Summary describes a history from an index on in six clauses at most, with the time that passes from now on. A clause
+// names its client, unless the one before it does. A request has one clause, about its last event.
 func Summary(h *history.History, from int, now time.Duration, say func(time.Duration) string, lang string) string {
 	type clause struct{ text, who, nodes string }
 	v, all, who, said := newWording(lang, h), []clause(nil), "-", ""
@@ -137,7 +137,7 @@ func Summary(h *history.History, from int, now time.Duration, say func(time.Dura
 	return said
 }
 
-// brief is the clause of an event of a history, of which those from an index on are told; "": it has none.
+// brief returns the clause of event n of a history, where those from an index on have clauses; "": it has none.
 func (v *wording) brief(e history.Event, from, n int) string {
 	view, s, resource := "brief", &step{Event: e}, e.Node == history.Resource
 	of := func(o history.Event) bool { return e.Msg > 0 && o.Msg == e.Msg && o.Kind != history.Change }

@@ -173,7 +173,7 @@ func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// behind is where in a cell its words begin: behind the widest glyph.
+// behind returns the distance from the edge of a cell to its words, which stand behind the widest glyph.
 func behind(glyphs []string) vg.Length { return max(15, widest(small, glyphs)+8) }
 
 // A dot is a point with a label beside it.

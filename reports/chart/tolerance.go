@@ -140,7 +140,7 @@ func survived(r record, lang string, y float64) span {
 	return s
 }
 
-// answered returns the cell that says whether a lock survives a fault without a size.
+// answered returns the cell of a fault without a size: a lock survives it or not.
 func answered(r record, lang string, y float64) cell {
 	word, words := verdict.Unknown, ""
 	switch study.Answer(r.text("result")) {

@@ -36,7 +36,7 @@ func TestWaitingCut(t *testing.T) {
 	}
 }
 
-// A holder that always gets its own lock back hands it to nobody, and is no quick way to wait.
+// A way to wait in which the same client always gets the lock again has no handover, and is not the quickest.
 func TestWaitingToNobody(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
 	c.Results = append(slices.Clone(c.Results), cost.Waiting{Policy: "pttl", Clients: 9, Runs: 5, Entries: 90,

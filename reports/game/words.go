@@ -111,7 +111,7 @@ func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.W
 		}
 		past, probes := len(p.Outcome.History.Events), func(e history.Event) bool { return e.Client == run.Probe }
 		if n := slices.IndexFunc(run.Events[past:], probes); n > 0 && run.Probe > 0 && harm != verdict.Deadlock {
-			others := *run // without the probe, which is told of if nothing else happens, or if it is the goal
+			others := *run // without the probe, unless nothing else happens or it decides the goal
 			others.Events, others.End, run = run.Events[:past+n], run.Events[past+n-1].At, &others
 		}
 		all = append(all, sayAll(func(lang string) string { return describe(p, &p.Moves[i], run, lang) }))

@@ -90,8 +90,8 @@ type Waiting struct {
 	Runs    int    `json:"runs"`      // each with random numbers of its own
 	Entries int    `json:"entries"`   // how often the lock was acquired, in all of them
 	Cut     bool   `json:"truncated"` // Load.Most ended one of them
-	// The time from a holder's leaving to the next entry, if a client waited and that is another one's: nine of ten lie
-	// between Quick and Slow, and the means of the runs between Least and Most. 0: there was none.
+	// The time from a holder's leaving, while a client waits, to the next entry, if it is another client's: nine of ten
+	// lie between Quick and Slow, and the means of the runs between Least and Most. 0: there was none.
 	Handovers int           `json:"handovers"`
 	Handover  time.Duration `json:"handover_mean_ns,omitzero"`
 	Least     time.Duration `json:"handover_least_run_ns,omitzero"`
