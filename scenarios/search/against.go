@@ -89,8 +89,11 @@ type imitation struct {
 	notInjected []error
 }
 
-// follow makes a choice if it is possible.
+// follow makes a choice if it is possible. The probe begins when all others are done, whenever that is here.
 func (f *imitation) follow(c simulator.Choice) error {
+	if c.Verb == simulator.Start && int(c.Client) == f.probe {
+		return nil
+	}
 	if c.Verb == simulator.Pass && f.hasty {
 		for range maxFollowed {
 			now, ok := f.next(false)

@@ -65,6 +65,14 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("the attack is made on %q first, want %q", is, want)
 		}
 	}
+	setnx := racetest.Lock(t, "setnx")
+	dead := exploring(t, setnx, within(t, setnx, "attempts=2 budget=crash=1")).Witnesses[0].Trace
+	for _, name := range []string{"token", "watchdog", "constant", "redlock", "zk-protected", "redislock-fence"} {
+		o := racetest.Must(search.Against(racetest.Lock(t, name), dead))(t)
+		if is, want := o.Verdicts[0], verdict.Blocked; is != want && is != verdict.Holds { // its probe gets in at last
+			t.Errorf("a crash that bars setnx for ever makes of %s %s, want %s or HOLDS", name, is, want)
+		}
+	}
 	searched.Settings = "nonsense"
 	if _, err := search.Against(token, searched); err == nil {
 		t.Error("settings that make no sense are accepted")
