@@ -2,11 +2,14 @@ package search
 
 import (
 	"errors"
+	"slices"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
@@ -91,7 +94,14 @@ type imitation struct {
 
 // follow makes a choice if it is possible. The probe begins when all others are done, whenever that is here.
 func (f *imitation) follow(c simulator.Choice) error {
-	if c.Verb == simulator.Start && int(c.Client) == f.probe {
+	events := f.Run().Events
+	switch of := func(e history.Event) bool { return e.Client == int(c.Client) }; {
+	case c.Verb == simulator.Start && int(c.Client) == f.probe:
+		return nil
+	case (c.Verb == faults.Crash.Verb || c.Verb == faults.Pause.Verb) && !slices.ContainsFunc(events, of):
+		not := &simulator.NotEnabledError{Choice: f.sim.Describe(c), At: f.World().Now()}
+		not.Why = i18n.New("refused.client.idle")
+		f.notInjected = append(f.notInjected, not)
 		return nil
 	}
 	if c.Verb == simulator.Pass && f.hasty {

@@ -49,6 +49,11 @@ func TestAgainst(t *testing.T) {
 	if o.NotInjected == nil || !slices.Equal(o.Verdicts, []verdict.Word{verdict.NA}) {
 		t.Errorf("a fault that finds no place: %v, %v, want N/A", o.Verdicts, o.NotInjected)
 	}
+	early := searched
+	early.Choices = searched.Choices[fault : fault+1] // when nobody has asked yet
+	if o = racetest.Must(search.Against(token, early))(t); o.NotInjected == nil || o.Verdicts[0] != verdict.NA {
+		t.Errorf("a pause before all is taken for the attack: %v, %v", o.Verdicts, o.NotInjected)
+	}
 	o = racetest.Must(search.Against(token, late))(t)
 	if o.NotInjected == nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("what breaks without it is broken: %v, %v", o.Verdicts, o.NotInjected)
