@@ -245,10 +245,11 @@ func Claim(s *search.Search, lang string) string {
 			"others", others)
 	}
 	head, found := "certificate.proved", say(lang, "certificate.proved.none")
-	if len(s.Witnesses) > 0 {
-		head = "certificate.found"
+	if others != "" {
+		head = "certificate.searched"
 	}
 	if words != nil {
+		head = "certificate.found"
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
 	switch {
@@ -325,9 +326,9 @@ func saysMore(o, s *search.Search) bool {
 		o.Bounds.Unlike(s.Bounds, same...) == nil
 }
 
-// allFound returns which verdicts s and other searches have found, and which only others have, and what these were.
-func allFound(s *search.Search, lang string) (named []verdict.Word, said string) {
-	named = s.Verdicts()
+// allFound returns which verdicts s has found, and what other searches were and have found besides.
+func allFound(s *search.Search, lang string) (words []verdict.Word, said string) {
+	words, named := s.Verdicts(), s.Verdicts()
 	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
@@ -336,7 +337,7 @@ func allFound(s *search.Search, lang string) (named []verdict.Word, said string)
 				difference(s, o, lang))
 		}
 	}
-	return named, said
+	return words, said
 }
 
 // who returns how many clients there are and how often each wants the lock.
