@@ -538,7 +538,7 @@ function keyOf(k, t, run) {
   const owner = k.o ? "c" + k.o : "?";
   if (k.u < 0) return say(k.v ? "motion.stamp" : run.zookeeper ? "motion.session" : "motion.forever", { owner, time: k.v && plain(k.v) });
   const left = Math.max(k.u - t, 0), width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
-  return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}` })), ` ${ms(left / 1e3)} s`);
+  return el("span", owner + " ", el("span.motion-left", el("i", { style: `width:${width}; background:${k.o ? paint(k.o) : "var(--faint)"}` })), ` ${ms(left / 1e3)} s`);
 }
 
 // lanesOf is a run as lines: time, a column for each client, and the key. seek is called with

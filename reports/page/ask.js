@@ -17,7 +17,8 @@ async function askMe(number = Number(keep.get("asking"))) {
   const all = marks(), how = new Map(all), n = state.asking?.number ?? 0, ring = [...ids.slice(n), ...ids.slice(0, n)];
   const next = all.slice(0, -3).find(([id, how]) => how !== "yes" && id !== ids[n - 1])?.[0] ?? ring.find((id) => !how.has(id)) ?? ring.find((id) => how.get(id) !== "yes");
   const asking = { said, ids, number: Number(number || ids.indexOf(next) + 1), open: false };
-  return turn("ask", { asking }) || (keep.set("asking", asking.number) ?? "");
+  keep.set("asking", asking.number);
+  return turn("ask", { asking });
 }
 const nextAsked = () => visit(() => askMe(0));
 const marked = (how, now = state.asking.ids[state.asking.number - 1]) => nextAsked(keep.set("ask", JSON.stringify([...marks().filter(([id]) => id !== now), [now, how]])));

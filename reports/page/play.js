@@ -248,7 +248,7 @@ function drawGame() {
     el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
-        el("h3.choices", say("board.choices")), drawMoves(at),
+        lost?.link && level ? el("details", el("summary", say("board.playon")), drawMoves(at)) : [el("h3.choices", say("board.choices")), drawMoves(at)],
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           goal.found ? null : button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
         state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back") }) : ""),

@@ -57,11 +57,11 @@ function drawRace() {
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("p.faint", say("board.races.intro")), el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
-    r.vacuous && el("p", own(r.vacuous)),
+    r.vacuous && el("p", own(r.vacuous)), r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
+    wide() && choose,
+    r.moving ? drawRun(r, { verdict: true, sizes, set: withSetting, board: own(DATA.levels.find((l) => l.lock === r.lock)?.code) }) : el("p.end", own(r.not_applicable)),
+    wide() ? null : choose, r.settings.length ? sliders : null,
     r.moving && tone(r.verdicts) !== "quiet" ? r.verdicts.map((v) => el("p.why", whenOf(r.moving.marks?.find((m) => m.w === v)), say("meaning." + v))) : null,
-    r.race !== "search" && /harm|mild/.test(tone(r.verdicts)) && cure(r.race),
-    r.price ? el("p", linked(own(r.price))) : null,
-    choose, r.settings.length ? sliders : null,
-    r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
-    ...(r.moving ? [drawRun(r, { verdict: true, sizes, set: withSetting, board: own(DATA.levels.find((l) => l.lock === r.lock)?.code) }), told(r.moving)] : [el("p.end", own(r.not_applicable))]));
+    r.race !== "search" && /harm|mild/.test(tone(r.verdicts)) && cure(r.race), r.price ? el("p", linked(own(r.price))) : null,
+    r.moving && told(r.moving));
 }
