@@ -335,7 +335,7 @@ func (g *Grid) legend(out *layout.Lines) {
 		put(r.ID, sayAll(out, "chart.lock."+r.ID))
 	}
 	if g.Votes("en") != "" {
-		put("  n/m", out.Each(g.Votes))
+		put("", out.Each(g.Votes))
 	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))

@@ -96,7 +96,7 @@ func TestGridBareMajority(t *testing.T) {
 		of := &g.Cells[1][i]
 		of.Lock, of.Code, of.Votes = "redlock", g.Races[i].Code, votes
 	}
-	want := "granted by n of its m servers; redlock holds in R21, where all of its servers had granted it, and fails " +
+	want := "n/m: granted by n of its m servers; redlock holds in R21, where all of its servers had granted it, and fails " +
 		"with a bare majority (R24)"
 	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" || got != want {
 		t.Errorf("%s: %s", cell, got)
@@ -105,7 +105,7 @@ func TestGridBareMajority(t *testing.T) {
 		t.Errorf("the title says nothing of a majority: %s", title)
 	}
 	g.Cells[1][0].Verdicts = wordsOf("N/A")
-	if got := g.Votes("en"); got != "granted by n of its m servers" {
+	if got := g.Votes("en"); got != "n/m: granted by n of its m servers" {
 		t.Errorf("nobody asks a majority there: %q", got)
 	}
 }

@@ -157,7 +157,7 @@ func signsOf(all []record, lang string, brief bool) []string {
 		}
 	}
 	if votes := votesIn(all, lang, brief); votes != "" {
-		said = append(said, map[bool]string{false: "n/m: "}[brief]+votes)
+		said = append(said, votes)
 	}
 	if said == nil {
 		return nil

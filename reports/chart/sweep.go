@@ -184,7 +184,7 @@ func (s *Sweep) Finding(lang string) string {
 			return say(lang, "sweep.finding."+of, "who", who, "x", valueIn(lang, axis, x))
 		})
 		parts = append(parts, say(lang, key, "words", words, "name", settingName(lang, axis), "other", other,
-			"runs", thousands(s.Order.Runs), "parts", firstNames(lang, said, titleLocks)))
+			"parts", firstNames(lang, said, titleLocks)))
 	}
 	below := lists.Pick(curves, func(m curve) bool { return !reaches(m) && m.top() > 0 })
 	if below != nil {
@@ -193,8 +193,8 @@ func (s *Sweep) Finding(lang string) string {
 			firstNames(lang, lists.Each(below, name), titleLocks)))
 	}
 	if never := lists.Pick(curves, func(m curve) bool { return m.top() == 0 }); never != nil {
-		parts = append(parts, say(lang, "sweep.finding.never", "runs", thousands(s.Order.Runs),
-			"bound", atMost(s.Order.Runs), "locks", firstNames(lang, lists.Each(never, name), titleLocks)))
+		parts = append(parts, say(lang, "sweep.finding.never", "bound", atMost(s.Order.Runs), "locks",
+			firstNames(lang, lists.Each(never, name), titleLocks)))
 	}
 	return text.Join(lang, "sweep.finding", parts)
 }

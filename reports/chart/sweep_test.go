@@ -36,8 +36,8 @@ func sweepChart() sample {
 	}
 	return sample{
 		Result: s,
-		title: `^OVERLAP in at least half of 1,000 runs, by pause: (\S+) from ([\d.]+) leases on.*, ` +
-			`watchdog from ([\d.]+) leases on(.*); (\S+) in none of 1,000 runs at each value \(<([\d.]+) %\)$`,
+		title: `^OVERLAP in at least half of the runs, by pause: (\S+) from ([\d.]+) leases on.*, ` +
+			`watchdog from ([\d.]+) leases on(.*); (\S+) in none \(<([\d.]+) %\)$`,
 		claims: func(c *Chart, m title) bool {
 			from := func(lock, at string) bool {
 				before := 0.0
@@ -53,8 +53,8 @@ func sweepChart() sample {
 				func(r record) bool { return r.number("k") > 0 || 100*r.number("wilson_hi") > m.number(6) })
 		},
 		others: map[string]Result{
-			"OVERLAP in at least half of 1,000 runs, by pause: setnx-expire from 0.8 leases on; " +
-				"setnx in none of 1,000 runs at each value (<0.4 %)": of(s.Series[:2]...),
+			"OVERLAP in at least half of the runs, by pause: setnx-expire from 0.8 leases on; " +
+				"setnx in none (<0.4 %)": of(s.Series[:2]...),
 			"token in at most 20 % of the runs": of(study.SweepSeries{Lock: "token", Points: s.Series[4].Points[:11]}),
 		},
 		empty: []Result{of(), of(study.SweepSeries{Lock: "setnx"}), of(point(1, 1)), of(point(0, 0))},
