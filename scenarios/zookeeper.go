@@ -104,8 +104,7 @@ var numbersEnd = variant(inLine, "numbers-end", "R42", func(sc *race.Race) {
 	sc.Triggered = race.Sequence(last, c2Enters, c1Asks)
 })
 
-// Races of a session that ends, and with it what the server keeps for it, while its client
-// believes that it holds the lock.
+// Races of a session that ends, with what the server keeps for it, while its client believes that it holds the lock.
 
 // sessionPause: Curator's technical note 10.
 var sessionPause = race.Race{

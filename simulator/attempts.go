@@ -221,8 +221,7 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 	return to, nil
 }
 
-// MostOrdered bounds the histories in which hypothesis.Ordered is tried. The text prove.assumed.ordered has the numbers
-// by which others are further.
+// MostOrdered bounds the histories in which hypothesis.Ordered is tried. prove.assumed.ordered says who is further.
 const MostOrdered = 200
 
 // CheckOrder checks hypothesis.Ordered in histories of the first client, evenly drawn if they are more than

@@ -28,8 +28,7 @@ type Config struct {
 	// bubble.Drawn. Redis servers must then do the same with them, else the step ends with a *hypothesis.Refuted.
 	Drawn func(text string) string
 	Epoch Date // when right clocks begin
-	// Timing bounds how long things take. Without one a message takes as long as the
-	// scheduler likes, and timers are exact.
+	// Timing bounds how long things take. Without it a message takes as long as the scheduler likes; timers are exact.
 	Timing *Timing
 	// Travel is, without a Timing, the least time that a message to or from a server takes.
 	Travel time.Duration

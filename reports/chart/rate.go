@@ -73,8 +73,7 @@ func (r *Rate) worst() (most float64, source string, locks []string) {
 	return most, source, locks
 }
 
-// Finding says which locks break most often at the TTL, and with which pauses. Two digits that count are all that the
-// inputs have.
+// Finding says which locks break most often at the TTL, and with which pauses, in two digits: the inputs have no more.
 func (r *Rate) Finding(lang string) string {
 	most, source, locks := r.worst()
 	if locks == nil {
@@ -156,8 +155,7 @@ func spansOf(lang string, l cost.Lease) string {
 	return say(lang, "rate.lease.renewed", "left", left, "at", rounded(next.From, 2), "then", rounded(next.Left, 2))
 }
 
-// viewRate has the TTL of the title: a source a line and a lock a column, and what a crash costs. Of one lock it has
-// the factors.
+// viewRate has the TTL of the title: a source a line, a lock a column, what a crash costs; of one lock the factors.
 func viewRate(c *Chart, lang string) *Table {
 	all := lists.Pick(c.Table.records(), func(r record) bool { return r.text("ttl_ns") == textOf(c.More["ttl_ns"]) })
 	if len(by("lock", all)) == 1 {

@@ -96,8 +96,7 @@ func (c *Theorems) Table() *Table {
 	})
 }
 
-// free are the locks of which nothing can happen under a budget, for any number of clients, and those of them that each
-// client is to take once.
+// free are the locks of which nothing can happen under a budget, for any number of clients; once: taken once each.
 func (c *Theorems) free(k int) (locks, once []string) {
 	for l, e := range c.Locks {
 		extent := func(n int) study.Extent { return c.At(l, k, n).Extent }

@@ -251,8 +251,7 @@ func (r *run) use(w *waiter) error {
 	return lease.Release(context.Background())
 }
 
-// await acquires the lock, and waits for it in the way of the policy. The error is one of Acquire, but for
-// lock.ErrNotAcquired.
+// await acquires the lock, and waits for it in the policy's way. Its errors are Acquire's without lock.ErrNotAcquired.
 func (w *waiter) await() (lock.Lease, error) {
 	ctx := context.Background()
 	if w.policy.rest == nil {

@@ -164,8 +164,7 @@ func (a *ClientRun) Renew(lease lock.Lease) bool {
 	return !ok || client.Ask(a.Client, client.Renewing, r.Renew)
 }
 
-// Check checks the lease and returns whether the client goes on: true if the lock is
-// still held, or if the lease has no check.
+// Check checks the lease. It returns whether the client goes on: the lock is still held, or the lease has no check.
 func (a *ClientRun) Check(lease lock.Lease) bool {
 	c, ok := lock.As[lock.Checker](lease)
 	return !ok || client.Ask(a.Client, client.Checking, c.Check)

@@ -207,9 +207,8 @@ func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
 	return o
 }
 
-// MergeParallel gives the events of calls that a client makes in parallel (lock.Env's
-// Parallel) to the client's main thread, 0: together they are one call. Threads that
-// sleep first are timers and remain. It changes the events in place.
+// MergeParallel gives the events of calls that a client makes in parallel (lock.Env's Parallel) to its main thread, 0:
+// together they are one call. Threads that sleep first are timers and remain. It changes the events in place.
 func MergeParallel(events []history.Event) []history.Event {
 	type thread struct{ client, number int }
 	timer := map[thread]bool{}

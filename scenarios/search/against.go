@@ -50,15 +50,7 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 			return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 		}
 	}
-	for range maxFollowed {
-		c, ok := f.next(true)
-		if !ok {
-			break
-		}
-		if _, err := f.Step(c); err != nil {
-			break
-		}
-	}
+	_ = f.goOn(true) // as far as it comes
 	o := b.Settled(entry).Opened(search, sim).Outcome(f.Run())
 	if o.NotInjected = f.notInjected; o.NotInjected != nil && !verdict.Fails(o.Verdicts) {
 		o.Verdicts = []verdict.Word{verdict.NA}
@@ -105,14 +97,8 @@ func (f *imitation) follow(c simulator.Choice) error {
 		return nil
 	}
 	if c.Verb == simulator.Pass && f.hasty {
-		for range maxFollowed {
-			now, ok := f.next(false)
-			if !ok {
-				break
-			}
-			if _, err := f.Step(now); err != nil {
-				return err
-			}
+		if err := f.goOn(false); err != nil {
+			return err
 		}
 		c.D = min(c.D, f.sim.NextDeadline(f.World())-f.World().Now())
 	}
@@ -124,6 +110,20 @@ func (f *imitation) follow(c simulator.Choice) error {
 		return nil
 	}
 	return err
+}
+
+// goOn makes what goes on by itself; late is that of next.
+func (f *imitation) goOn(late bool) error {
+	for range maxFollowed {
+		c, ok := f.next(late)
+		if !ok {
+			break
+		}
+		if _, err := f.Step(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next is the first choice that goes on by itself; with late also a pause's end, the passing of time, the probe.

@@ -255,12 +255,11 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	o.Judgement.Findings = slices.DeleteFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
 		return f.Verdict == verdict.Unknown // the run ends with what it shows: more of it is other runs of the search
 	})
-	for _, f := range o.Judgement.Findings { // a search does not look for BLOCKED: a run without a failure can be that
-		if f.Verdict == verdict.Blocked && o.Verdicts == nil {
-			o.Verdicts = []verdict.Word{f.Verdict}
-		}
-	}
-	if o.Verdicts == nil {
+	switch blocked := func(f verdict.Finding) bool { return f.Verdict == verdict.Blocked }; {
+	case o.Verdicts != nil:
+	case slices.ContainsFunc(o.Judgement.Findings, blocked): // for which a search does not look
+		o.Verdicts = []verdict.Word{verdict.Blocked}
+	default:
 		o.Verdicts = []verdict.Word{verdict.Holds}
 	}
 	return o

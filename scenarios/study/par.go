@@ -1,6 +1,5 @@
 // Package study makes many runs and searches, whose results are rows of a table: the fewest faults that a verdict
-// takes, the largest fault that a lock tolerates, how often runs end in a verdict, and what is proved for any number
-// of clients.
+// takes, the largest that a lock tolerates, how often runs end in one, and what is proved for any number of clients.
 package study
 
 import (
@@ -94,8 +93,7 @@ func findPars(ctx context.Context, entry lock.Entry, b search.Bounds) ([]Par, er
 	return pars, nil
 }
 
-// rising are so many tasks, of which each takes longer than the one before: the locks that came last are the longest
-// to search.
+// rising are so many tasks, each longer than the one before: the locks that came last are the longest to search.
 func rising(n int) (tasks []share.Task) {
 	for i := range n {
 		tasks = append(tasks, share.Task{Cost: float64(i) / float64(n)})

@@ -62,9 +62,8 @@ func TheoremBudgets() []string {
 		"failover=1"}
 }
 
-// FindTheorems proves what it can for each lock under each budget, and searches for the rest, within lower limits
-// than those of Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed
-// is Undecided.
+// FindTheorems proves what it can for each lock under each budget, and searches for the rest, within lower limits than
+// Prove's. A lock for several servers gets FewServers. w and ctx are as for Matrix. What was not computed is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t, tables := &Theorems{Locks: locks, Budgets: budgets}, lists.Each(locks, search.NewProofs)
 	found, err := share.Each(ctx, rising(len(locks)*len(budgets)), w,

@@ -289,8 +289,7 @@ func (s *successors) listOrphaned() (ready bool) {
 	return len(rest.orphanedID) > 0 && (s.step == 0 || rest.due == 0)
 }
 
-// listNode lists what server n does by itself. A replica that lags does so before
-// time passes; a network may stay split.
+// listNode lists what server n does by itself. A lagging replica does so before time passes; a network may stay split.
 func (s *successors) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.Values[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.step == 0

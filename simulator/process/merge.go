@@ -275,8 +275,7 @@ func (m *merged) put(as membership) {
 	c.Members = append(c.Members, as.entry)
 }
 
-// full reports whether a class follows no other member in what it observes. Members that rest have equal memories; of a
-// Host's see orders.
+// full reports whether a class follows no other member in what it observes. Members that rest have equal memories.
 func (m *merged) full(as membership) bool {
 	members := len(m.classes[as.class].Members)
 	if m.p.host != nil {

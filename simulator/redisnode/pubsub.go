@@ -168,8 +168,7 @@ func (r request) subscription() (ready bool, s *connection) {
 	return s == nil || len(s.inbox) > 0, s
 }
 
-// push sends a thread that listens the first of its messages, or breaks its
-// connection where its server does not know that.
+// push sends a listening thread the first of its messages, or breaks its connection if its server does not know it.
 func (r request) push() error {
 	ready, known := r.subscription()
 	switch {

@@ -10,8 +10,7 @@ import (
 )
 
 // A Translation of plain values is one of four: clients get other names (Rename), texts become others (Texts), what
-// counts gets other numbers (Recount), or time stamps are moved (Move). A kind of server may ask which it is, where its
-// values have more than texts.
+// counts gets other numbers (Recount), or time stamps are moved (Move). A server with more than texts may ask which.
 type Translation struct {
 	Names *history.Names  // of clients; nil: they keep theirs
 	Count history.Recount // of what counts; nil: it keeps its numbers

@@ -41,8 +41,7 @@ import "locklab/simulator/history"
 //     replace it, or to take it away, does no harm. A record that is written again with the same owner is the same
 //     grant, whoever writes it. One without a time to live that names a new owner is a takeover at any age: how
 //     long a record stands without a change is for the protocol to say, and OVERLAP says if that is wrong.
-//   - Changes without a command (eviction, a restart without data, a failover) are
-//     no client's doing.
+//   - Changes without a command (eviction, a restart without data, a failover) are no client's doing.
 func wrongDel(in *input) {
 	e := in.event
 	if e.Kind != history.Change || e.Client == 0 || e.Key != in.run.Key || in.run.room(in.client()) != 1 {
