@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"maps"
@@ -274,8 +275,8 @@ func widest(letters draw.TextStyle, names []string) vg.Length {
 	return slices.Max(append(lists.Each(names, letters.Width), 0))
 }
 
-// boxes is a frame with a cell for each line and column of names. Where it is narrow cells have their glyphs only,
-// which stand with their words at the foot.
+// boxes is a frame with a cell for each line and column of names, and what its verdicts mean at the foot. Where it is
+// narrow cells have their glyphs only, and all words stand there.
 func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column int) cell) (f frame) {
 	p := panel("")
 	name(&p.Y, -1, lines)
@@ -292,11 +293,12 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 		one := at(l, k)
 		glyphs = append(glyphs, one.glyph)
 		words = append(words, strings.Fields(strings.ReplaceAll(one.words, "+", " +"))...)
+		word := ofNumbers.ReplaceAllString(one.words, "")
+		sign := cmp.Or(one.means, one.glyph+" "+word)
+		if word != "" && (c.narrow || one.means != "") && !slices.Contains(signs, sign) {
+			signs = append(signs, sign)
+		}
 		if one.x, one.y = float64(k), -float64(l); c.narrow {
-			word := ofNumbers.ReplaceAllString(one.words, "")
-			if sign := one.glyph + " " + word; word != "" && !slices.Contains(signs, sign) {
-				signs = append(signs, sign)
-			}
 			one.words = ""
 		}
 		return one

@@ -127,11 +127,14 @@ func meanings(all []record, lang string, brief bool) []string {
 		is := func(r record) bool { c := cellFrom(r); return c.Word() == w }
 		return (brief || w != verdict.Holds) && slices.ContainsFunc(all, is)
 	})
-	said := lists.Each(words, func(w verdict.Word) string {
-		named := LookOf(w).Glyph + " " + worded(lang, w)[0]
-		return say(lang, "chart.means", "of", named, "is", say(lang, "grid.word."+string(w)))
-	})
+	said := lists.Each(words, func(w verdict.Word) string { return meaning(lang, w) })
 	return []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", said))}
+}
+
+// meaning is the sign of a verdict, its word and what that means.
+func meaning(lang string, w verdict.Word) string {
+	named := LookOf(w).Glyph + " " + worded(lang, w)[0]
+	return say(lang, "chart.means", "of", named, "is", say(lang, "grid.word."+string(w)))
 }
 
 // familyOf is the family of a row's lock; "": it is not in the list.

@@ -112,6 +112,7 @@ type cell struct {
 	x, y float64
 	paint
 	glyph, words string
+	means        string    // what a verdict means, with its sign; "": it is none
 	quiet        bool      // it is written thin
 	border       vg.Length // width of a black one; 0: none
 	dashes       []vg.Length
@@ -128,7 +129,7 @@ func (c cell) worst(lang string, of []record) cell {
 	words := lists.Each(of, func(r record) verdict.Word { return verdict.Word(r.text("verdict")) })
 	all := Cell{Verdicts: words, Triggered: true}
 	c = c.like(LookOf(all.Word()))
-	c.words = all.Label(lang)
+	c.words, c.means = all.Label(lang), meaning(lang, all.Word())
 	return c
 }
 

@@ -101,7 +101,7 @@ func noneOf(lang string, of []record) (at cell) {
 		at.words = say(lang, "theorems.extent.open")
 	case n > 0:
 		at = at.like(LookOf(verdict.Holds))
-		at.glyph, at.words = "-"+number(n), say(lang, "par.none", "n", inWords(lang, int(n)))
+		at.glyph, at.words = "≤"+number(n), say(lang, "par.none", "n", inWords(lang, int(n)))
 	default:
 		at.glyph, at.words = "-?", say(lang, "par.lockstep")
 	}

@@ -81,7 +81,7 @@ func heads(budgets []string, lang string) []string {
 }
 
 // marks are the extents in signs: of proofs a tick, of a search its clients; what fails has its verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "-2",
+var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "≤2",
 	study.Undecided: "?"}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
@@ -160,7 +160,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
 			at = at.worst(lang, fail)
-			open := func(r record) bool { return strings.ContainsAny(marks[study.Extent(r.text("extent"))], "-?") }
+			open := func(r record) bool { return strings.ContainsAny(marks[study.Extent(r.text("extent"))], "≤?") }
 			if slices.ContainsFunc(of, open) { // neither found nor proved impossible
 				word, more, _ := strings.Cut(at.words, "+")
 				at.words = word + map[bool]string{true: "+?", false: "+≥" + more}[more == ""]

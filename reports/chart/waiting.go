@@ -123,8 +123,10 @@ func drawWaiting(c *Chart, lang string) frame {
 				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
 		}
 		intervals = append(intervals, s)
-		served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
-			words: percent(share) + " %" + mark})
+		if !r.is("truncated") { // in a shorter run fewer can have got in
+			served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
+				words: percent(share) + " %"})
+		}
 		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: sign,
 			words: number(math.Round(10*cost[i])/10) + mark})
 	}

@@ -25,8 +25,8 @@ func TestWaitingCut(t *testing.T) {
 	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true,
 		Served: 0.2, PerEntry: 7}
 	c.Results = append(slices.Clone(c.Results), cut)
-	want := "With 9 clients, fixed lets 33 % of them in within 18 entries, line 100 %; a lock that goes to another " +
-		"client is free for 1 ms (line) to 50 ms (fixed) on average, of the two ways to wait that finished"
+	want := "With 9 clients, fixed lets 33 % of them in within 18 entries, line 100 %; a lock that changes hands is " +
+		"free for 1 ms (line) to 50 ms (fixed) on average (of the two that finished)"
 	if got := c.Finding("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -41,8 +41,8 @@ func TestWaitingToNobody(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
 	c.Results = append(slices.Clone(c.Results), cost.Waiting{Policy: "pttl", Clients: 9, Runs: 5, Entries: 90,
 		PerEntry: 2, Served: 1.0 / 9})
-	want := "With 9 clients, pttl lets 11 % of them in within 18 entries, line 100 %; a lock that goes to another " +
-		"client is free for 1 ms (line) to 50 ms (fixed) on average"
+	want := "With 9 clients, pttl lets 11 % of them in within 18 entries, line 100 %; a lock that changes hands is " +
+		"free for 1 ms (line) to 50 ms (fixed) on average"
 	if got := c.Finding("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -69,7 +69,7 @@ func waitingChart() sample {
 	return sample{
 		Result: &WaitingChart{Load: cost.UsualLoad(), Results: all},
 		title: `^With (\d+) clients, (\w+) lets (\d+) % of them in within 18 entries, (\w+) (\d+) %; a lock that ` +
-			`goes to another client is free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms \((.*)\) on average$`,
+			`changes hands is free for ([\d.]+) ms \((.*)\) to ([\d.]+) ms \((.*)\) on average$`,
 		claims: func(c *Chart, m title) bool {
 			for _, r := range rowsOf(c, "clients", m[1]) {
 				way, is := r.text("policy"), r.number("handover_mean_ns")/1e6
@@ -87,7 +87,7 @@ func waitingChart() sample {
 		},
 		others: map[string]Result{
 			"In no run that finished did one client hand the lock to another.": &WaitingChart{},
-			"With 9 clients, a lock that goes to another client is free for 1 ms to 50 ms on average, " +
+			"With 9 clients, a lock that changes hands is free for 1 ms to 50 ms on average, " +
 				"by the way to wait": &WaitingChart{Results: overlapping},
 		},
 		empty: []Result{&WaitingChart{}},
