@@ -29,8 +29,7 @@ var Split = &simulator.Fault{
 	},
 }
 
-// SplitOf is the choice that cuts the master of server n, from 1, off with
-// client c, from 1, and promotes replica r, from 0.
+// SplitOf is the choice that cuts server n's master, from 1, off with client c, from 1, and promotes replica r, from 0.
 func SplitOf(c, n, r int) simulator.Choice {
 	return simulator.Choice{Verb: verbSplit, Client: int8(c), Node: int8(n), Thread: int8(r)}
 }

@@ -41,9 +41,8 @@ type LimitError = intern.LimitError
 // NondeterministicError is client code that did two different things after the same observations.
 type NondeterministicError = process.NondeterministicError
 
-// A World is everything that is, at one instant. It is a value: assign it to keep
-// it, compare it with ==. The numbers in it name entries of its Simulator's tables,
-// so a World means something to the Simulator that made it and to no other.
+// A World is everything that is, at one instant. It is a value: assign it to keep it, compare it with ==. Its numbers
+// name entries of its Simulator's tables, so it means something to the Simulator that made it, to no other.
 type World struct {
 	now      time.Duration // true time since the start
 	procs    [MaxClients]node.ClientProcess

@@ -62,8 +62,7 @@ var skipLocked = sessionEntry("db-skip-locked", lock.Rows, 2016, lock.PostgreSQL
 	begin: "BEGIN", take: "SELECT name = $1 FROM locks WHERE name = $1 FOR UPDATE SKIP LOCKED", end: "COMMIT",
 })
 
-// advisory is a lock by a number, which PostgreSQL keeps for a session. (2006: PostgreSQL 8.2, section "Advisory
-// Locks".)
+// advisory is a lock by a number that PostgreSQL keeps for a session. (2006: PostgreSQL 8.2, "Advisory Locks".)
 //
 // It was meant for locks that are no rows: nothing is written, and nothing stays behind.
 //

@@ -53,8 +53,7 @@ type GetSet struct {
 	ttl   time.Duration
 }
 
-// Acquire sends SETNX; if the key exists, GET; if the stamp has passed, GETSET. After an
-// error it is unknown what was written.
+// Acquire sends SETNX; if the key exists, GET; if the stamp has passed, GETSET. An error leaves open what was written.
 func (s *GetSet) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	now := s.clock.Now().UnixMilli()
 	expiry := strconv.FormatInt(now+s.ttl.Milliseconds(), 10)

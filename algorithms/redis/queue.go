@@ -11,8 +11,7 @@ import (
 
 // queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
 //
-// It was meant to fix starvation: without a queue the client that tries most often wins,
-// and a patient one may wait for ever.
+// It was meant to fix starvation: without a queue who tries most often wins, and a patient client may wait for ever.
 //
 // A refused Acquire puts the process into a list, and only the first in the list gets the lock. A waiter keeps its
 // place by trying again within a TTL: its place has a key of its own with that TTL, and every attempt removes from the

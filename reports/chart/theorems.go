@@ -35,7 +35,7 @@ func (c *Theorems) Inconclusive() bool {
 
 // Notes implements Result: why there is no proof for any number, and which lemmas hold proofs up.
 func (c *Theorems) Notes(lang string) []string {
-	notes := []string{say(lang, "theorems.note"), c.because(lang, "theorems.", func(t *study.Theorem) []string {
+	notes := []string{say(lang, "theorems.note", "two", marks[study.Bounded]), c.because(lang, "theorems.", func(t *study.Theorem) []string {
 		return lists.Pick([]string{t.Why}, func(why string) bool { return why != "" })
 	})}
 	held := c.because(lang, "prove.lemma.", func(t *study.Theorem) []string { return t.Lemmas })
@@ -177,7 +177,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
 		return at
 	})
-	f.below = []string{say(lang, "theorems.below", "least", "≥")}
+	f.below = []string{say(lang, "theorems.below", "least", "≥", "two", marks[study.Bounded])}
 	return f
 }
 

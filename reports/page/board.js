@@ -145,7 +145,7 @@ function show(...parts) {
   main.replaceChildren(...parts.flat(Infinity).filter(Boolean));
   for (const h of main.querySelectorAll("h2")) h.tabIndex = -1;
   const same = had && [...main.querySelectorAll(had.tagName)].find((e) => e.textContent === had.textContent && e.ariaLabel === had.ariaLabel && e.name === had.name);
-  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same)?.focus({ preventScroll: had.tabIndex < 0 });
+  (move >= 0 ? moves()[Math.min(move, moves().length - 1)] : same ?? (had && main.querySelector("h2")))?.focus({ preventScroll: had.tabIndex < 0 });
   drawFrame();
 }
 

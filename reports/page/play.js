@@ -102,7 +102,7 @@ const ends = new Map(); // how games came to their ends, by link
 // end is as it was left, and of a link nobody knows who solved it.
 function play(at, goal, level) {
   Object.assign(state, { at, goal, harm: goal.harm, level, idea: null, hinted: -1, why: "", judged: "", mended: null, gaveUp: null, helped: false, flow: false, lost: null, proved: null, came: performance.now() });
-  if (over()) Object.assign(state, ends.get(at.link) ?? (level && { gaveUp: everywhere("board.linked"), helped: true }));
+  if (over()) Object.assign(state, ends.get(at.link) ?? (level && { gaveUp: everywhere(best(level) ? "board.was" : "board.linked"), helped: true }));
   state.share = askLost();
   return turn("game");
 }
@@ -167,7 +167,7 @@ async function cannot() {
   const judged = tried && await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
   if (judged?.right) return proved(judged);
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
-  if (tried && level) keep.set("wrong." + level.id, wrong(level) + 1);
+  if (tried && level && !state.lost) keep.set("wrong." + level.id, wrong(level) + 1);
   if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
   return state.judged;
 }

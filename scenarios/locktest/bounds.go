@@ -21,8 +21,7 @@ type Bounds struct {
 	// a ZooKeeper. See the package.
 	Database *database.Contents
 	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
-	// Key is the key that the code locks: its value is the holder for the judges.
-	// "": the only key that the code writes.
+	// Key is the key that the code locks, whose value is the holder for the judges; "": the only one that it writes.
 	Key string
 	// Holder returns the owner that a value of Key, or of a row's column Table.Owner, names, "" if it says the lock is
 	// free: of a record that is overwritten and not deleted. It must treat all owners alike. nil: a key that exists is

@@ -12,9 +12,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// visited is the set of all states that were reached, with the order in which they
-// are to be visited, and what was found. Arcs are entered in the order in which they
-// were computed, so that the result does not depend on the number of cores.
+// visited is the set of all states that were reached, with the order in which they are to be visited, and what was
+// found. Arcs are entered in the order in which they were computed: the number of cores makes no difference.
 type visited struct {
 	opt    *Options
 	states *store

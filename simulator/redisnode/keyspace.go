@@ -7,9 +7,8 @@ import (
 	"locklab/simulator/translate"
 )
 
-// A keyspace is a server's data without the times: which keys there are, of what
-// type and value, which of them will expire, which scripts are cached, and which
-// connections watch keys or have subscribed. Keyspaces are interned; 0 is empty.
+// A keyspace is a server's data without the times: which keys there are, of what type and value, which will expire,
+// which scripts are cached, which connections watch keys or have subscribed. Keyspaces are interned; 0 is empty.
 type keyspace struct {
 	keys    []keyValue   // by name
 	scripts []string     // sources, sorted
