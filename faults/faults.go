@@ -1,9 +1,8 @@
 // Package faults is what goes wrong. Each fault is one file: a small value with a verb of its own that adds choices to
 // a world while its budget lasts, and acts on the world through a simulator.FaultContext when one of them is made.
 //
-// A fault that is not in a run's budget cannot happen in it. That goes for delays
-// beyond the ordinary, too (Pause, Delay): without a bound on them every lock with a
-// time to live would fall to an endless sleep, and nothing would be learned.
+// A fault that is not in a run's budget cannot happen in it. That goes for delays beyond the ordinary, too (Pause,
+// Delay): without a bound on them every lock with a time to live would fall to an endless sleep, which teaches nothing.
 //
 // # To add a fault
 //

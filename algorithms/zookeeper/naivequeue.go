@@ -10,9 +10,8 @@ import (
 // naiveQueue is the queue as article 003 describes it: each client watches the place before its own, and "once
 // notified" it has the lock. (2008: ZooKeeper's first release, with ephemeral and sequential znodes. Article 003-E.)
 //
-// It was meant to give what a Redis lock cannot promise: no time-out has to exceed the unknown time
-// of the work, because the lock lives as long as its holder's session; no client polls; and the lock is
-// granted in the order of arrival.
+// It was meant to give what a Redis lock cannot promise: no time-out has to exceed the unknown time of the work,
+// as the lock lives as long as its holder's session; no client polls; the lock is granted in the order of arrival.
 //
 // How it fails: the place before may disappear although its client never held the lock. That
 // client was only waiting, and its session or its patience ended; the next client in the queue

@@ -35,7 +35,8 @@ func (c *Theorems) Inconclusive() bool {
 
 // Notes implements Result: why there is no proof for any number, and which lemmas hold proofs up.
 func (c *Theorems) Notes(lang string) []string {
-	notes := []string{say(lang, "theorems.note", "two", marks[study.Bounded]), c.because(lang, "theorems.", func(t *study.Theorem) []string {
+	note := say(lang, "theorems.note", "two", marks[study.Bounded])
+	notes := []string{note, c.because(lang, "theorems.", func(t *study.Theorem) []string {
 		return lists.Pick([]string{t.Why}, func(why string) bool { return why != "" })
 	})}
 	held := c.because(lang, "prove.lemma.", func(t *study.Theorem) []string { return t.Lemmas })

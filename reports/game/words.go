@@ -101,20 +101,28 @@ func codeOf(l *play.Level) Words {
 
 var comment = regexp.MustCompile(`// [a-z-]+`)
 
-// movesOf describes the moves of a position, each with all that it plays in a game for a harm; equal ones are lettered.
+// movesOf describes the moves of a position, equal ones with letters: a fault as it strikes (what comes of it is the
+// question), any other with all that it plays in a game for a harm.
 func movesOf(ctx context.Context, g *play.Game, p *play.Position, harm verdict.Word) (all []Words, err error) {
 	for i := range p.Moves {
-		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), p.Moves[i].Choice), harm)
+		m := &p.Moves[i]
+		on, failed := g.Forward(ctx, append(slices.Clip(p.Trace.Choices), m.Choice), harm)
 		run, err := g.History(on)
 		if err = cmp.Or(failed, err); err != nil {
 			return nil, err
 		}
-		past, probes := len(p.Outcome.History.Events), func(e history.Event) bool { return e.Client == run.Probe }
-		if n := slices.IndexFunc(run.Events[past:], probes); n > 0 && run.Probe > 0 && harm != verdict.Deadlock {
-			others := *run // without the probe, unless nothing else happens or it decides the goal
+		past := len(p.Outcome.History.Events)
+		later := func(e history.Event) bool {
+			if m.Fault {
+				return e.At > p.Now || e.Client > 0 && e.Client != int(m.Choice.Client)
+			}
+			return e.Client == run.Probe && run.Probe > 0 && harm != verdict.Deadlock // which the probe decides
+		}
+		if n := slices.IndexFunc(run.Events[past:], later); n > 0 {
+			others := *run
 			others.Events, others.End, run = run.Events[:past+n], run.Events[past+n-1].At, &others
 		}
-		all = append(all, sayAll(func(lang string) string { return describe(p, &p.Moves[i], run, lang) }))
+		all = append(all, sayAll(func(lang string) string { return describe(p, m, run, lang) }))
 	}
 	for _, lang := range text.Languages() {
 		count, n := map[string]int{}, map[string]int{}

@@ -25,8 +25,7 @@ import (
 // A counter of a server stands still as in proofs for any number of clients: see views.go.
 //
 // This counts without end, and is named: memory that is kept between two attempts, tokens that are drawn once, ids of
-// threads, threads that go on at rest in attempt after attempt, clocks that are read, more names than there are spare
-// ones.
+// threads, threads that go on at rest in attempt after attempt, clocks that are read, more names than are spare.
 //
 // What is found has no choices: the way is that of clients that have more names than one. Its attempts are counted, and
 // a search of so many attempts finds the witness.

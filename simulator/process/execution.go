@@ -384,9 +384,8 @@ func (p *Code) Token() string {
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
 }
 
-// onCoroutine reports whether the goroutine that runs is a coroutine of a process. What SetPanicOnFault
-// says holds for one goroutine, not for those that it starts, so that it tells them apart; to read a
-// goroutine's name would walk its stack.
+// onCoroutine reports whether the goroutine that runs is a coroutine of a process. What SetPanicOnFault says holds for
+// one goroutine, not for those that it starts, which tells them apart; a goroutine's name would need its stack.
 func onCoroutine() bool {
 	set := debug.SetPanicOnFault(true)
 	debug.SetPanicOnFault(set)

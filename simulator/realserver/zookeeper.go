@@ -75,9 +75,8 @@ const sessionTimeout = time.Minute
 // ErrSessionEnded is that the server has no such session any more.
 var ErrSessionEnded = errors.New("the session has ended")
 
-// A ZooKeeperConn is a connection of a session to a ZooKeeper, on which requests are written and
-// answers read as they are: nothing is read before an answer is waited for, and nothing is sent by
-// itself. It is used by one goroutine at a time.
+// A ZooKeeperConn is a connection of a session to a ZooKeeper, on which requests are written and answers read as they
+// are: nothing is read before an answer is waited for, nor sent by itself. One goroutine at a time uses it.
 type ZooKeeperConn struct {
 	Session ZooKeeperSession
 	Events  []WatchEvent // of watches that have come with answers, in order

@@ -8,8 +8,7 @@ import (
 
 // ORPHAN: on a quorum of nodes the key is the grant of a living client that does not believe in it (it was refused, met
 // an error, has given the lock back, or had an exception), and no other client believes that it has the lock. It lasts
-// until the key is gone or another client's, until its owner enters after all, or until the run ends. Clients: the
-// owner.
+// until the key is gone or another client's, until its owner enters after all, or the run ends. Clients: the owner.
 //
 // Rules:
 //

@@ -10,9 +10,8 @@ import (
 // ten times another client entered between two of its refusals. Clients: the one that waited.
 // It lasts from its first refusal to its Enter, its death, or the end of the run.
 //
-// No run can show that a client waits without bound. Ten is more than any order of
-// arrival explains: in a queue a client is overtaken at most once by each of the
-// others that were there before it, and a run has no more than seven others.
+// No run can show that a client waits without bound. Ten is more than any order of arrival explains: in a queue a
+// client is overtaken at most once by each that was there before it, and a run has no more than seven others.
 //
 // Several entries between two refusals count once, because a client that seldom asks
 // has to expect them. A holder that takes its lock again overtakes no other client.

@@ -36,9 +36,8 @@ func (w Word) Broken() bool { return slices.Contains(All[:11], w) }
 // Safety reports whether w is about exclusion. Judged by that alone, a lock that deadlocks would look best.
 func (w Word) Safety() bool { return slices.Contains(All[:5], w) }
 
-// Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
-// A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
-// failure; nor is what a bound says that was given (SLOW, NOISY).
+// Harm reports whether w is a failure: exclusion broken, a false report, or no progress. A wait that ends by itself
+// (ORPHAN, BLOCKED), the price of a time to live, is none; nor is what exceeds a bound that was given (SLOW, NOISY).
 func (w Word) Harm() bool { return w.Safety() || w == Deadlock || w == Starved }
 
 // Fails reports whether a run with these verdicts is a failure: a Harm is among them. An overlap is none

@@ -1,8 +1,7 @@
 package zookeeper
 
-// Real is a real ensemble that does whatever the ensemble of a Kind does, action by action. Its answers
-// go to the clients; those of the lab are only compared. It handles errors of the connection itself, and
-// returns the lab's answer then.
+// Real is a real ensemble that does whatever the ensemble of a Kind does, action by action. Its answers go to the
+// clients; those of the lab are only compared. On an error of the connection it returns the lab's answer.
 type Real interface {
 	Do(a Action) (answer Reply)
 }
