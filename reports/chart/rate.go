@@ -73,7 +73,7 @@ func (r *Rate) worst() (most float64, source string, locks []string) {
 	return most, source, locks
 }
 
-// Finding says which locks break most often at the TTL, and with which pauses, in two digits: the inputs have no more.
+// Finding says which locks break most often at the TTL and with which pauses, rounded to the two digits of the inputs.
 func (r *Rate) Finding(lang string) string {
 	most, source, locks := r.worst()
 	if locks == nil {

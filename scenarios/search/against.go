@@ -86,11 +86,10 @@ type imitation struct {
 
 // follow makes a choice if it is possible. The probe begins when all others are done, whenever that is here.
 func (f *imitation) follow(c simulator.Choice) error {
-	events := f.Run().Events
 	switch of := func(e history.Event) bool { return e.Client == int(c.Client) }; {
 	case c.Verb == simulator.Start && int(c.Client) == f.probe:
 		return nil
-	case (c.Verb == faults.Crash.Verb || c.Verb == faults.Pause.Verb) && !slices.ContainsFunc(events, of):
+	case (c.Verb == faults.Crash.Verb || c.Verb == faults.Pause.Verb) && !slices.ContainsFunc(f.Run().Events, of):
 		not := &simulator.NotEnabledError{Choice: f.sim.Describe(c), At: f.World().Now()}
 		not.Why = i18n.New("refused.client.idle")
 		f.notInjected = append(f.notInjected, not)

@@ -87,7 +87,7 @@ func (p *prover) expand(q queued) error {
 	return p.worlds(g, q.at, 0, p.chosen[:0])
 }
 
-// worlds makes the worlds of a view with these neighbours and as many more, from the from-th on, any more than once.
+// worlds makes the worlds of a view with these neighbours and more from the from-th on, any of them more than once.
 func (p *prover) worlds(g *group, at, from int, chosen []*neighbours) error {
 	if n := len(chosen); n > 0 {
 		last := &chosen[n-1].first
