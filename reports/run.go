@@ -190,7 +190,11 @@ func RunOf(
 					return v.say("run.timeout", "client", clientName(e.Client), "time", waited)
 				}
 				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
-					return clientName(e.Client) + " " + lane
+					who := clientName(e.Client)
+					if r.Nodes > 1 && e.Node > 0 {
+						who += "→" + nodeName(e.Node)
+					}
+					return who + " " + lane
 				}
 				return cmp.Or(v.redis(s), e.Name())
 			})

@@ -75,7 +75,8 @@ func printLesson(e *env, slides []*lessons.Slide) {
 		"minutes", fmt.Sprint(lessons.Minutes(slides))))
 	e.Printf("\n")
 	for i, s := range slides {
-		e.Wrap(fmt.Sprintf("  %2d  ", i+1), s.Listed(e.Langs()[0]))
+		minutes := e.Say("lesson.minutes", "n", fmt.Sprint(lessons.Minutes(slides[i:i+1])))
+		e.Wrap(fmt.Sprintf("  %2d  %s  ", i+1, minutes), s.Listed(e.Langs()[0]))
 	}
 	for _, line := range slides[0].Lines(lessons.Left) {
 		e.Printf("\n")

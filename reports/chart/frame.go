@@ -25,7 +25,7 @@ type Format struct {
 	Lang  string // of its texts; "": English
 	Title string // in place of what the chart has found
 	Bare  bool   // its Caption stands elsewhere
-	Notes bool   // below it stand its notes, and it is higher by that
+	Notes bool   // below it stand its notes, and it is higher by that; below a run on a Slide: how it is read
 	Slide bool   // of a run: its letters are as large as fit, and the title stands elsewhere
 	Print bool   // of a run on a Slide: for a column of a printed page, see ColumnWidth
 	Size  Size   // in which it is printed

@@ -53,7 +53,7 @@ func drawGrid(c *Chart, lang string) frame {
 	}
 	var races, left []string
 	var rows [][]cell
-	room := vg.Length(c.aside(170, 140)) // for races in two lines, or three
+	room := vg.Length(c.aside(160, 140)) // for races in two lines, or three
 	for _, of := range by("race", all) {
 		row := lists.Each(of, cellFrom)
 		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {

@@ -115,7 +115,7 @@ func (r *Timeline) picture(f Format) picture {
 		below = []string{text.Label(say(f.Lang, "explain.head", "text", race)) + text.RaceTitle(race, f.Lang)}
 	}
 	least := vg.Point{X: timelineLeft + timelineRight + timelineUnit*vg.Length(run.X[len(run.X)-1]), Y: p.least()}
-	if f.Size.width == 0 { // a screen has room for more words
+	if f.Size.width == 0 && !f.Slide { // a screen has room for more words
 		least.X = min(1.3*least.X, max(timelineLeft+timelineRight+timelineWide, least.X))
 	}
 	scale := map[bool]string{false: "timeline.scale", true: "timeline.scale.cut"}[run.Cuts != nil]
@@ -131,8 +131,11 @@ func (r *Timeline) picture(f Format) picture {
 	if f.Slide {
 		drawn.title, drawn.below, drawn.large = "", nil, true
 	}
-	if f.Print { // the paper says once how to read them
-		drawn.foot, drawn.tall, drawn.least.X = nil, true, ColumnWidth-6
+	if f.Slide && !f.Notes { // another says how to read them
+		drawn.foot = nil
+	}
+	if f.Print {
+		drawn.tall, drawn.least.X = true, ColumnWidth-6
 	}
 	return drawn.picture()
 }

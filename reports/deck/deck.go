@@ -52,9 +52,9 @@ var (
 // Write writes a deck as one file, which asks no server for anything.
 func Write(w io.Writer, p Page) error {
 	var slides []slide
-	letters := chart.Letters{}
+	letters, first := chart.Letters{}, slices.IndexFunc(p.Slides, func(s *lessons.Slide) bool { return s.Run != nil })
 	for i, s := range p.Slides {
-		one := slide{Slide: s, Number: i + 1, lang: p.Lang, letters: letters}
+		one := slide{Slide: s, Number: i + 1, lang: p.Lang, letters: letters, legend: i == first}
 		if err := one.draw(); err != nil {
 			return err
 		}
@@ -89,6 +89,7 @@ type slide struct {
 	Number      int
 	lang        string
 	letters     chart.Letters
+	legend      bool          // its picture says how to read one
 	Command     string        // that plays the run; "": there is none to play
 	Address     string        // of the race on the page, after its "#"
 	Found       string        // what the run shows
@@ -166,7 +167,7 @@ func (s *slide) picture(o *race.Outcome, now int) (template.HTML, error) {
 	}
 	for _, print := range []bool{false, true} {
 		var b strings.Builder
-		format := chart.Format{Lang: s.lang, Slide: true, Print: print}
+		format := chart.Format{Lang: s.lang, Slide: true, Print: print, Notes: s.legend && !print}
 		if err := chart.SVG(&b, drawn, format); err != nil {
 			return "", err
 		}

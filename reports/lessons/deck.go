@@ -707,14 +707,17 @@ func (d *deckMaker) quiz() {
 // end adds what to remember.
 func (d *deckMaker) end() {
 	d.slide(End, d.m.p.Say("lesson.end"), nil)
+	var points []string
 	for _, e := range d.Locks {
 		key := "lock." + e.ID + ".choose"
-		d.say("", d.m.p.Say("lesson.choose", "lock", d.short(e), "when", d.brief(max(1, 3-len(d.Locks)), key)))
+		when := d.brief(max(1, 3-len(d.Locks)), key)
+		points = append(points, d.m.p.Say("lesson.choose", "lock", d.short(e), "when", when))
 		d.tell(Notes, key)
 	}
 	if slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate }) {
-		d.tell("", "debate.end")
+		points = append(points, d.m.p.Say("debate.end"), d.m.p.Say("debate.end.effort"), d.m.p.Say("debate.end.data"))
 	}
+	d.list("", "", points)
 	if len(d.Screens) > 0 {
 		d.tell("", screen(PathScreens)+".choose")
 	}
