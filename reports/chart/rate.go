@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ type Rate struct{ cost.Rates }
 // Name is that of Result, and so are the next ones.
 func (r *Rate) Name() string { return "rate" }
 
+var percentile = regexp.MustCompile(`(p[0-9.]+)=([^,]+)`)
+
 // Assumptions are how the locks are used, and how often and how long machines pause, by source.
 func (r *Rate) Assumptions(lang string) string {
 	pauses := lists.Each(r.Sources, func(s cost.Source) string {
@@ -33,11 +36,14 @@ func (r *Rate) Assumptions(lang string) string {
 			key = "rate.input.assumed"
 		}
 		lengths := withoutBlank.ReplaceAllString(s.Lengths.String(), "$1 $2")
+		cited := say(lang, "environment."+s.ID+".source") + ","
 		last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "=")
 		if percentiles && last != "p100" {
-			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
+			lengths = percentile.ReplaceAllString(lengths, "$2 ($1)")
+			lengths = say(lang, "rate.beyond", "lengths", strings.ReplaceAll(lengths, ",", ", "), "last", last)
 		}
-		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths)
+		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths,
+			"cited", cited[:strings.IndexAny(cited, ",，")])
 	})
 	work := map[bool]string{true: "rate.work.stops", false: "rate.work.goes-on"}[r.PauseStopsWork]
 	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond),
