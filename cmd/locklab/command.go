@@ -76,6 +76,7 @@ func chartNames() []string { return lists.Each(chartCommand().below, (*command).
 
 // drawnBy are the commands for charts that have none of their own.
 var drawnBy = map[string]string{
+	"run": "locklab run token gc-pause -o run.svg", "runs": "locklab run token gc-pause -o run.svg",
 	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab chart sweep pause/ttl",
 }
 

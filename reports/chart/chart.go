@@ -72,7 +72,9 @@ func Of(r Result, source string) *Chart {
 		if few := c.Table.fewServers(); few != "" {
 			assumed = append(assumed, say(lang, "chart.few", "lock", few))
 		}
-		assumed = append(assumed, ofLocks(lang, locks)...)
+		if slices.Contains([]string{"grid", "sweep", "tolerance"}, c.Name) {
+			assumed = append(assumed, ofLocks(lang, locks)...)
+		}
 		if slices.ContainsFunc(locks, onZooKeeper) {
 			assumed = append(assumed, say(lang, "chart.session"))
 		}

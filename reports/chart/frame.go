@@ -306,6 +306,9 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	if !c.narrow { // no name, nor words behind a glyph, run into the next one
 		width, high = max(widest(smallStrong, words)+behind(glyphs)+4, 60), max(high, 2*smallLine)
 	}
+	if !c.narrow && slices.ContainsFunc(words, func(w string) bool { return moreVerdicts.MatchString(w) }) {
+		signs = append(signs, "+n: "+say(lang, "grid.legend.more"))
+	}
 	if signs != nil {
 		f.foot = []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", signs))}
 	}
@@ -316,8 +319,10 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 	return f
 }
 
+var moreVerdicts = regexp.MustCompile(`^\+\d`)
+
 // ofNumbers match what a cell has behind its verdict.
-var ofNumbers = regexp.MustCompile(`[ +(≤≥]*\d.*`)
+var ofNumbers = regexp.MustCompile(`[ +(≤]*\d.*`)
 
 // lockLines adds a curve for each lock, or for all that have the same in a column, with their names at its end.
 func (c *Chart) lockLines(p *plot.Plot, lang string, all []record, column string,
@@ -457,17 +462,26 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from an axis of some length that would run into the one before; each has the same room.
+// thin takes labels away from an axis of some length that would run into the one before, on the side of 0; each has the
+// same room.
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
 	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))
-	last := math.Inf(-1)
-	for i, t := range ticks {
-		at := float64(length) * axis.Norm(t.Value)
-		if math.Abs(at-last) < float64(room+4) {
-			ticks[i].Label = ""
-		} else if t.Label != "" {
-			last = at
+	zero := max(slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value == 0 }), 0)
+	below := slices.Clone(ticks[:min(zero+1, len(ticks))])
+	slices.Reverse(below)
+	for n, side := range []plot.ConstantTicks{ticks[zero:], below} {
+		last := math.Inf(-1)
+		for i, t := range side {
+			at := float64(length) * axis.Norm(t.Value)
+			if math.Abs(at-last) < float64(room+4) {
+				side[i].Label = ""
+			} else if t.Label != "" {
+				last = at
+			}
+			if n == 1 {
+				ticks[zero-i] = side[i]
+			}
 		}
 	}
 }

@@ -16,11 +16,10 @@ import (
 // TestPrinted: a picture is as wide as it is to be printed, and no letters are smaller than 7 points; or its error says
 // in which size it can be.
 func TestPrinted(t *testing.T) {
-	const column = "column"
 	fits := map[string]bool{}
 	for name, s := range charts() {
 		for _, lang := range text.Languages() {
-			for _, size := range []string{column, "180x120"} {
+			for _, size := range []string{"column", "180x120"} {
 				of, err := ParseSize(size)
 				if err != nil {
 					t.Fatal(err)
@@ -34,7 +33,7 @@ func TestPrinted(t *testing.T) {
 					}
 					p = c.picture(Format{Lang: lang, Size: of})
 				}
-				fits[name] = fits[name] || p.err == nil && size == column
+				fits[name] = fits[name] || p.err == nil && size == "column"
 				if width := p.width * p.scale; p.err != nil || math.Abs(float64(width-of.width)) > 0.01 {
 					t.Errorf("%s, %s, %s: %v wide, not %v: %v", name, lang, size, width, of.width, p.err)
 				} else if least := smallest(samples.Written(t, p.svg)) * float64(p.scale); least < 6.999 {
@@ -42,6 +41,15 @@ func TestPrinted(t *testing.T) {
 				}
 			}
 		}
+	}
+	c := Of(recoveryChart().Result, "")
+	column, err := ParseSize("column")
+	if err != nil {
+		t.Fatal(err)
+	}
+	png := samples.Written(t, func(w io.Writer) error { return Pictures[".png"](w, c, Format{Lang: "en", Size: column}) })
+	if !strings.Contains(png[:60], "\x00\x00\x00\x09pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01") {
+		t.Errorf("a printed PNG does not say that it has 300 dots per inch: %q", png[:60])
 	}
 	for name, fit := range fits {
 		if !fit {

@@ -26,7 +26,7 @@ func cellFrom(r record) Cell {
 // what nothing was expected of.
 func (c *Cell) drawn(lang string, brief bool) cell {
 	m := cell{}.like(LookOf(c.Word()))
-	if !brief && c.Word() != verdict.NA {
+	if !brief {
 		m.words = c.Label(lang)
 	}
 	switch {

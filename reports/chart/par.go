@@ -64,8 +64,11 @@ func (c *Par) Finding(lang string) string {
 	if len(locks) == len(c.Locks) && len(locks) > 1 {
 		who = say(lang, "par.each", "n", strconv.Itoa(len(locks)))
 	}
-	faults := lists.Each(same, func(k int) string { return head(c.Budgets[k]) })
-	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", who)
+	faults, key := lists.Each(same, func(k int) string { return head(c.Budgets[k]) }), "par.finding"
+	if strings.Contains(strings.Join(faults, ""), "+") {
+		key = "par.finding.several"
+	}
+	return say(lang, key, "faults", text.Join(lang, "chart.or", faults), "locks", who)
 }
 
 // Notes implements Result.
@@ -101,7 +104,7 @@ func noneOf(lang string, of []record) (at cell) {
 		at.words = say(lang, "theorems.extent.open")
 	case n > 0:
 		at = at.like(LookOf(verdict.Holds))
-		at.glyph, at.words = "≤"+number(n), say(lang, "par.none", "n", inWords(lang, int(n)))
+		at.words = say(lang, "par.none", "n", inWords(lang, int(n)))
 	default:
 		at.glyph, at.words = "-?", say(lang, "par.lockstep")
 	}

@@ -59,7 +59,8 @@ func (c *RecoveryChart) Notes(lang string) []string { return []string{say(lang, 
 func viewRecovery(c *Chart, _ string) *Table {
 	all := c.Table.records()
 	some := values("work_ns", all)
-	some = lists.Pick(some, func(work string) bool { return slices.Index(some, work)%4 == 0 })
+	last := len(some) - 1
+	some = lists.Pick(some, func(work string) bool { i := slices.Index(some, work); return i%4 == 0 || i == last })
 	all = lists.Pick(all, func(r record) bool { return slices.Contains(some, r.text("work_ns")) })
 	return across(all, []string{"work_ns"}, "lock", func(of []record) any { return of[0].shown("blocked_mean_ns") })
 }

@@ -263,6 +263,7 @@ func drawSweep(c *Chart, lang string) frame {
 		for k := range g {
 			g[k].stands = len(groups) > 1 && g[k].place() == latest
 			g[k].color, g[k].dashes = inColor(g[k].stands), dashes[i%len(dashes)]
+			g[k].band = g[k].band && k == 0 // bands on each other are no darker
 			p.Add(g[k])
 		}
 		words := ""

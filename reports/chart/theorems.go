@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios/search"
 	"locklab/scenarios/study"
@@ -72,7 +73,9 @@ func (c *Theorems) because(lang, prefix string, keys func(*study.Theorem) []stri
 }
 
 // head is a budget as the head of a column: without how often.
-func head(budget string) string { return cmp.Or(onceOrAny.ReplaceAllString(budget, ""), "-") }
+func head(budget string) string {
+	return cmp.Or(strings.ReplaceAll(onceOrAny.ReplaceAllString(budget, ""), ",", " + "), "-")
+}
 
 var onceOrAny = regexp.MustCompile(`=(any|1)\b`)
 
@@ -82,7 +85,7 @@ func heads(budgets []string, lang string) []string {
 }
 
 // marks are the extents in signs: of proofs a tick, of a search its clients; what fails has its verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "≤2",
+var marks = map[study.Extent]string{study.Unbounded: "✓n", study.OneAttempt: "✓1", study.Bounded: "-",
 	study.Undecided: "?"}
 
 // Table has one row for each lock, budget and verdict. clients and par are those of a run that comes to it.
@@ -133,8 +136,11 @@ func (c *Theorems) Finding(lang string) string {
 		}
 		return lock
 	})
-	return say(lang, key, "budget", budget, "all", inWords(lang, len(c.Locks)), "verdicts",
-		inWords(lang, len(study.TheoremWords())), "locks", firstNames(lang, names, titleLocks))
+	if most == nil {
+		names = lists.Each(c.Locks, func(e lock.Entry) string { return e.ID })
+	}
+	return say(lang, key, "budget", budget, "verdicts", inWords(lang, len(study.TheoremWords())),
+		"locks", firstNames(lang, names, titleLocks))
 }
 
 // inWords writes a small number as a word.
@@ -160,13 +166,7 @@ func drawTheorems(c *Chart, lang string) frame {
 	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
 		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
-			at = at.worst(lang, fail)
-			open := func(r record) bool { return strings.ContainsAny(marks[study.Extent(r.text("extent"))], "≤?") }
-			if slices.ContainsFunc(of, open) { // neither found nor proved impossible
-				word, more, _ := strings.Cut(at.words, "+")
-				at.words = word + map[bool]string{true: "+?", false: "+≥" + more}[more == ""]
-			}
-			return at
+			return at.worst(lang, fail)
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int {
 			return place(study.Extent(a.text("extent"))) - place(study.Extent(b.text("extent")))
@@ -178,7 +178,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
 		return at
 	})
-	f.below = []string{say(lang, "theorems.below", "least", "≥", "two", marks[study.Bounded])}
+	f.below = []string{say(lang, "theorems.below", "two", marks[study.Bounded])}
 	return f
 }
 

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -100,7 +101,11 @@ func drawWaiting(c *Chart, lang string) frame {
 	names := map[bool][]string{false: ways, true: values("policy", all)}[c.narrow]
 	times, inside, commands := rowed("", names, true), rowed("", names, false), rowed("", names, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
-	inside.X.Label.Text, inside.X.Min, inside.X.Max = say(lang, "waiting.panel.served"), 0, 1
+	for _, r := range ended[:min(len(ended), 1)] {
+		entries := thousands(int(r.number("entries") / r.number("runs")))
+		inside.X.Label.Text = say(lang, "waiting.panel.served", "entries", entries)
+	}
+	inside.X.Min, inside.X.Max = 0, 1
 	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
 	logarithmic(&times.X, slices.Concat(handover, quick, slow), func(ns float64) string { return number(ns / 1e6) })
 	logarithmic(&commands.X, cost, number)
@@ -116,7 +121,11 @@ func drawWaiting(c *Chart, lang string) frame {
 		s := span{y: -float64(i), color: inColor(stands), bold: stands}
 		s.words = say(lang, "waiting.handover.none") + mark
 		if handover[i] > 0 {
-			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+mark
+			few := ""
+			if n := r.number("handovers"); n < 100 {
+				few = fmt.Sprintf(" (n=%v)", n)
+			}
+			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+few+mark
 			between = append(between,
 				span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
 			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
@@ -140,6 +149,15 @@ func drawWaiting(c *Chart, lang string) frame {
 			say(lang, "chart.of", "of", say(lang, "waiting.entry"), "is", text.Join(lang, "grid.join", each))}
 	}
 	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
+	if len(ended) > 0 {
+		lasted := func(r record) float64 { // one run, on average
+			return 1e9 * r.number("commands_per_entry") * r.number("entries") / r.number("runs") /
+				r.number("commands_per_second")
+		}
+		short, long := extremes(lists.Each(ended, lasted), func(ns float64) float64 { return ns })
+		below = text.Join(lang, "part.sentences", []string{below,
+			say(lang, "waiting.below.lasted", "from", nanoseconds(short), "to", nanoseconds(long))})
+	}
 	f := c.tiles(below, 3, vg.Point{X: vg.Length(c.aside(170, 130)), Y: 50 + 15*vg.Length(len(ways))}, panels...)
 	f.foot = foot
 	return f

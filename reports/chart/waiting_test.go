@@ -22,7 +22,7 @@ func TestWaitingNames(t *testing.T) {
 // A run that was cut short is marked, and no title rests on it.
 func TestWaitingCut(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
-	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true,
+	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true, Handovers: 12,
 		Served: 0.2, PerEntry: 7}
 	c.Results = append(slices.Clone(c.Results), cut)
 	want := "With 9 clients, fixed lets 33 % of them in within 18 entries, line 100 %; a lock that changes hands is " +
@@ -31,7 +31,7 @@ func TestWaitingCut(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	drawn := written(t, Of(&c, ""), Format{Lang: "en"})
-	if !slices.Contains(drawn, "95 ms *") || !slices.Contains(drawn, "7 *") || slices.Contains(drawn, "50 ms *") {
+	if !slices.Contains(drawn, "95 ms (n=12) *") || !slices.Contains(drawn, "7 *") || slices.Contains(drawn, "50 ms *") {
 		t.Errorf("the run that was cut has no sign, or another one has: %q", drawn)
 	}
 }
@@ -60,7 +60,7 @@ func waitingChart() sample {
 	of := func(policy string, clients int, quick, mean, slow time.Duration) cost.Waiting {
 		return cost.Waiting{Policy: policy, Clients: clients, Quick: quick, Handover: mean, Slow: slow,
 			Runs: 5, Entries: 90, Served: map[string]float64{"fixed": 1.0 / 3, "line": 1}[policy],
-			PerEntry: float64(clients)}
+			PerEntry: float64(clients), Handovers: 400, Commands: 100}
 	}
 	all := []cost.Waiting{of("fixed", 2, 400*ms, 500*ms, 900*ms), of("line", 2, 9*ms, 10*ms, 11*ms),
 		of("fixed", 9, 40*ms, 50*ms, 90*ms), of("line", 9, ms/2, ms, 2*ms)}

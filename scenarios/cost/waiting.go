@@ -43,7 +43,7 @@ const (
 // UsualLoad is a server of a hundred thousand commands in five seconds, in a data centre.
 func UsualLoad() Load {
 	return Load{Service: 50 * time.Microsecond, Latency: 100 * time.Microsecond, Work: 5 * time.Millisecond,
-		Poll: 100 * time.Millisecond, Rest: 100 * time.Millisecond, Cap: time.Second, TTL: 30 * time.Second,
+		Poll: 100 * time.Millisecond, Rest: 100 * time.Millisecond, Cap: time.Second, TTL: 5 * time.Second,
 		Most: 20_000}
 }
 
