@@ -59,6 +59,7 @@ type timelinePlot struct {
 	lang    string
 	history *history.History
 	now     int         // as in Timeline
+	few     bool        // what goes to servers of one band at a time is one arrow
 	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
@@ -97,7 +98,7 @@ func (r *Timeline) run(lang string) *reports.Run {
 
 func (r *Timeline) picture(f Format) picture {
 	run := r.run(f.Lang)
-	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, now: r.Now,
+	p := &timelinePlot{Run: run, lang: f.Lang, history: r.History, now: r.Now, few: f.Slide,
 		rows: min(timelineFlags, len(run.Faults)+len(run.Marks)) + min(r.Now, 1)}
 	now := int64(0)
 	for _, d := range run.At {
@@ -135,7 +136,12 @@ func (r *Timeline) picture(f Format) picture {
 		drawn.foot = nil
 	}
 	if f.Print {
-		drawn.tall, drawn.least.X = true, ColumnWidth-6
+		p.spread(0, ColumnWidth-6)
+		p.rows = 0
+		for _, flag := range p.flagsWithin(ColumnWidth - 6) { // each has its label
+			p.rows = max(p.rows, flag.row+1)
+		}
+		drawn.tall, drawn.least = true, vg.Point{X: ColumnWidth - 6, Y: p.least()}
 	}
 	return drawn.picture()
 }
@@ -200,10 +206,7 @@ func (p *timelinePlot) least() vg.Length {
 
 func (p *timelinePlot) draw(c draw.Canvas) {
 	p.c = c
-	width := max(p.X[len(p.X)-1], 1)
-	p.x = lists.Each(p.X, func(x float64) vg.Length {
-		return c.Min.X + timelineLeft + vg.Length(x/width)*(c.Size().X-timelineLeft-timelineRight)
-	})
+	p.spread(c.Min.X, c.Size().X)
 	p.arrange()
 	p.overlaps()
 	p.flags()
@@ -215,6 +218,14 @@ func (p *timelinePlot) draw(c draw.Canvas) {
 		p.bandOf(b)
 	}
 	p.times()
+}
+
+// spread places events in a picture of some width.
+func (p *timelinePlot) spread(left, width vg.Length) {
+	end := max(p.X[len(p.X)-1], 1)
+	p.x = lists.Each(p.X, func(x float64) vg.Length {
+		return left + timelineLeft + vg.Length(x/end)*(width-timelineLeft-timelineRight)
+	})
 }
 
 // arrange places lanes and servers from top to bottom, and lets them fill the height.
@@ -454,6 +465,12 @@ func (p *timelinePlot) messages() {
 	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said
 	var labels [3][]func()                            // of what takes a key, of what has a number, and of the others
 	answers := p.answers()
+	type arrow struct {
+		round  int
+		server vg.Length
+		lost   bool
+	}
+	arrows := map[arrow]bool{}
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
@@ -463,7 +480,10 @@ func (p *timelinePlot) messages() {
 		}
 		up := vg.Length(math.Copysign(1, float64(lane-server)))
 		edge, beside := lane-up*p.bar/2, lane+up*(p.bar+smallLine)/2 // towards the servers, and away from them
-		p.arrows(&m, edge, server)
+		if one := (arrow{m.Round, server, m.Lost}); !p.few || !arrows[one] {
+			arrows[one] = true
+			p.arrows(&m, edge, server)
+		}
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
 				p.touch(&m, server, storage[:])
@@ -642,57 +662,66 @@ func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
 	p.c.Stroke(path)
 }
 
-// A timelineFlag is a fault, a verdict or a question with its line from top to bottom.
+// A timelineFlag is a fault, a verdict or a question with its line from top to bottom. Its label is in a row above.
 type timelineFlag struct {
-	x    vg.Length
-	said string
-	line draw.LineStyle
+	x           vg.Length
+	said        string
+	line        draw.LineStyle
+	letters     draw.TextStyle
+	from, width vg.Length
+	row         int
 }
 
-// flags draws faults, verdicts and a question, in rows where they do not touch; one without a row is a line only.
-func (p *timelinePlot) flags() {
-	var all []timelineFlag
+// flagsWithin are faults, verdicts and a question, in rows in which they do not touch, up to an edge on the right.
+func (p *timelinePlot) flagsWithin(right vg.Length) (all []timelineFlag) {
 	for _, f := range p.Faults {
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
-		all = append(all, timelineFlag{p.x[f.Event], f.Said[p.lang], line})
+		all = append(all, timelineFlag{x: p.x[f.Event], said: f.Said[p.lang], line: line})
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
 		if m.Word == verdict.Fenced {
 			line.Color = green
 		}
-		all = append(all, timelineFlag{p.x[m.Event], strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+		all = append(all, timelineFlag{x: p.x[m.Event], said: strings.TrimPrefix(m.Said[p.lang], "!! "), line: line})
 	}
 	if now := p.now; now > 0 {
 		said := say(p.lang, "timeline.now", "time", decimal(math.Round(float64(p.at[now])/1e4)/100))
-		all = append(all, timelineFlag{(p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2, said,
-			draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
+		all = append(all, timelineFlag{x: (p.x[now] + p.x[min(now+1, len(p.x)-1)]) / 2, said: said,
+			line: draw.LineStyle{Color: ink, Width: 1.6, Dashes: []vg.Length{4, 3}}})
 	}
 	slices.SortStableFunc(all, func(a, b timelineFlag) int { return cmp.Compare(a.x, b.x) })
-	free := make([]vg.Length, p.rows)
-	var labels []func()
-	for _, f := range all {
+	free := make([]vg.Length, len(all))
+	for i := range all {
+		f := &all[i]
 		f.said = withoutBlank.ReplaceAllString(f.said, "$1 $2")
-		letters := bold(writing(smallSize, f.line.Color))
-		x, width := f.x, letters.Width(f.said)+6
-		from := x
-		if x+width > p.c.Max.X { // it stands before its line
-			from = x - width
+		f.letters = bold(writing(smallSize, f.line.Color))
+		f.from, f.width = f.x, f.letters.Width(f.said)+6
+		if f.x+f.width > right { // it stands before its line
+			f.from = max(f.x-f.width, 0)
 		}
-		row := slices.IndexFunc(free, func(end vg.Length) bool { return from >= end })
-		top := p.top
-		if row >= 0 {
-			free[row], top = from+width, p.c.Max.Y-smallLine*vg.Length(row)
-			y := top - smallLine/2
-			labels = append(labels, func() {
-				fillBox(p.c, box(from+2, y-smallLine/2+1, from+width-2, y+smallLine/2), white)
-				write(p.c, letters, from+3, y, f.said)
-			})
-		}
-		p.c.StrokeLine2(f.line, x, p.axis, x, top)
+		f.row = slices.IndexFunc(free, func(end vg.Length) bool { return f.from >= end })
+		free[f.row] = f.from + f.width
 	}
-	for _, label := range labels {
-		label()
+	return all
+}
+
+// flags draws faults, verdicts and a question; one without a row is a line only.
+func (p *timelinePlot) flags() {
+	all := p.flagsWithin(p.c.Max.X)
+	for _, f := range all {
+		top := p.top
+		if f.row < p.rows {
+			top = p.c.Max.Y - smallLine*vg.Length(f.row)
+		}
+		p.c.StrokeLine2(f.line, f.x, p.axis, f.x, top)
+	}
+	for _, f := range all {
+		if f.row < p.rows {
+			y := p.c.Max.Y - smallLine*(vg.Length(f.row)+0.5)
+			fillBox(p.c, box(f.from+2, y-smallLine/2+1, f.from+f.width-2, y+smallLine/2), white)
+			write(p.c, f.letters, f.from+3, y, f.said)
+		}
 	}
 }
 

@@ -619,6 +619,9 @@ func (d *deckMaker) debate() {
 		d.slide(Debate, d.m.p.Say("lesson.debate", "title", d.m.p.Say(key+".title")), first[0])
 		d.part("", func() { d.m.argued(n) })
 		d.say(Asked, d.m.p.Say("lesson.debate.ask"))
+		if lock := first[0].Lock; !about(lock) {
+			d.say("", d.m.p.Say("lesson.debate.lock", "lock", text.LockTitle(lock.ID, d.Lang)))
+		}
 		d.say(Answer, d.brief(2, key+".says"))
 		d.say(Full, d.brief(-1, key+".says"))
 		d.tell(Notes, key+".says")
@@ -715,7 +718,8 @@ func (d *deckMaker) end() {
 		d.tell(Notes, key)
 	}
 	if slices.ContainsFunc(d.slides, func(s *Slide) bool { return s.Kind == Debate }) {
-		points = append(points, d.m.p.Say("debate.end"), d.m.p.Say("debate.end.effort"), d.m.p.Say("debate.end.data"))
+		points = append(points, d.m.p.Say("lesson.end.promise"), d.m.p.Say("lesson.end.effort"),
+			d.m.p.Say("lesson.end.data"))
 	}
 	d.list("", "", points)
 	if len(d.Screens) > 0 {
