@@ -161,8 +161,26 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 	}
 	if e.json {
 		e.show("check", map[string]any{"locks": all}, nil)
+		return open, nil
+	}
+	for _, l := range found {
+		if l.Search != nil {
+			sum(e, l.Test, l.Search.Search)
+		}
 	}
 	return open, nil
+}
+
+// sum says in a line what the searches of a test have found, and of one at any timing that was cut what goes on with it.
+func sum(e *env, test string, s *search.Search) {
+	words := lists.Each(s.Witnesses, func(w search.Witness) string { return string(w.Verdict) })
+	key := map[bool]string{true: "check.sum.none", false: "check.sum"}[words == nil]
+	e.Sentence(key, "test", test, "verdicts", text.Join(e.Langs()[0], "chart.list", words))
+	for _, o := range s.Cut {
+		if o.Bounds.Timing == search.AnyTiming && o.Bounds.Attempts == 1 {
+			e.Sentence("check.sum.cut", "n", fmt.Sprint(o.States), "more", fmt.Sprint(4*o.States))
+		}
+	}
 }
 
 // showLock shows the views of a lock.

@@ -234,7 +234,7 @@ func Elsewhere(s *search.Search, w search.Witness, lang string) string {
 // Claim returns, in a language of package text, the headline of a search: what is proved, or what was found if anything
 // was, for how many clients and attempts, at which timing, and what other searches of the lock have found besides.
 func Claim(s *search.Search, lang string) string {
-	words, others := allFound(s, lang)
+	words, all, others := allFound(s, lang)
 	switch {
 	case !s.Complete:
 		return cut(s, lang)
@@ -245,14 +245,16 @@ func Claim(s *search.Search, lang string) string {
 			"others", others)
 	}
 	head, found := "certificate.proved", say(lang, "certificate.proved.none")
-	if others != "" {
-		head = "certificate.searched"
-	}
 	if words != nil {
 		head = "certificate.found"
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
+	if others != "" {
+		head = "certificate.union"
+	}
 	switch {
+	case s.Unjudged() != nil && others != "":
+		others += Unjudged(s, lang)
 	case s.Unjudged() != nil:
 		head, others = "certificate.searched", others+Unjudged(s, lang)
 	case head == "certificate.proved" && isLockstep(s) && s.Bounds.Latency > 0:
@@ -261,13 +263,13 @@ func Claim(s *search.Search, lang string) string {
 		head = "certificate.lockstep"
 	}
 	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
-		"if", If(s.If(), lang), "latency", s.Bounds.Latency)
+		"all", joined(all, lang), "if", If(s.If(), lang), "latency", s.Bounds.Latency)
 }
 
 // cut is the headline of a search that was cut short: what was found, why it ended and what to do about that.
 func cut(s *search.Search, lang string) string {
 	found, why, complete := say(lang, "certificate.cut.none"), "", ""
-	words, others := allFound(s, lang)
+	words, _, others := allFound(s, lang)
 	if words != nil {
 		found = say(lang, "certificate.cut.some", "verdicts", joined(words, lang))
 	}
@@ -327,17 +329,17 @@ func saysMore(o, s *search.Search) bool {
 }
 
 // allFound returns which verdicts s has found, and what other searches were and have found besides.
-func allFound(s *search.Search, lang string) (words []verdict.Word, said string) {
-	words, named := s.Verdicts(), s.Verdicts()
+func allFound(s *search.Search, lang string) (words, all []verdict.Word, said string) {
+	words, all = s.Verdicts(), s.Verdicts()
 	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
-		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
+		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(all, w) })
 		if len(words) > 0 {
-			named = append(named, words...)
+			all = append(all, words...)
 			said += say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what",
 				difference(s, o, lang))
 		}
 	}
-	return words, said
+	return words, all, said
 }
 
 // who returns how many clients there are and how often each wants the lock.

@@ -40,7 +40,7 @@ type Bounds struct {
 	Slow      time.Duration
 	Noisy     int
 	MaxStates int // ends a search; 0: 5 million
-	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
+	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 500,000; below 0: there is none
 	// MaxTime ends searches for which processors have worked so long together; 0: as -locklab.time says, a minute;
 	// below 0: they have no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
@@ -52,7 +52,7 @@ func (b Bounds) filled() Bounds {
 	b.Attempts = cmp.Or(b.Attempts, 2)
 	b.Servers = cmp.Or(b.Servers, 1)
 	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
-	b.Beside = cmp.Or(b.Beside, 250_000)
+	b.Beside = cmp.Or(b.Beside, 500_000)
 	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, *timeFlag), cmp.Or(b.MaxBytes, 1<<30)
 	return b
 }
