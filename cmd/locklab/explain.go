@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -130,7 +131,10 @@ func (x *explainer) explain(args []string) error {
 		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
 			"meant", strings.TrimSpace(command+" "+words[1]))
 	}
-	page, known, err := lessons.Find(words[0], words[1])
+	page, known, err := lessons.Find(strings.Join(args, "-"), "") // a term of two words
+	if !known || len(args) == 1 {
+		page, known, err = lessons.Find(words[0], words[1])
+	}
 	switch {
 	case err != nil:
 		return err
@@ -213,9 +217,17 @@ func (x *explainer) print(page lessons.Page) error {
 	if err != nil {
 		return internal(err)
 	}
+	if strings.HasPrefix(page.Prefix, "interview.") && !x.runs { // as one says it
+		for i := range blocks {
+			blocks[i].Text = citing.ReplaceAllString(blocks[i].Text, "")
+		}
+	}
 	x.write(x.e.Printer, x.e.look(), blocks)
 	return internal(x.e.ctx.Err())
 }
+
+// citing matches brackets around verdicts of runs.
+var citing = regexp.MustCompile(`\s?[(（][A-Z][-A-Z]+\b[^()（）]*[:：] ?[a-z][-a-z0-9]+ ?(in|的) [^()（）]*[)）]`)
 
 func (x *explainer) outcome(o *race.Outcome) error {
 	if !x.e.json {

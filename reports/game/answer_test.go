@@ -85,7 +85,7 @@ func TestGoals(t *testing.T) {
 		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: n, Harm: "OVERLAP"}, &at)
 	}
 	end := at.End["en"]
-	if end != "Solved in 2 moves, with no failure used. OVERLAP: c1 and c2 are inside at the same time." ||
+	if end != "Solved in 2 moves, with no fault. OVERLAP: c1 and c2 are inside at the same time." ||
 		!strings.HasPrefix(at.Did["en"], "c2 assumes that the lock is its own: it enters.") {
 		t.Errorf("level 1 is solved: %q, after %q", end, at.Did["en"])
 	}

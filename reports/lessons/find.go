@@ -53,6 +53,9 @@ func Find(first, second string) (p Page, ok bool, err error) {
 	case first == "need", first == "judge":
 		err = text.Errorf("error.noarguments", "command", "locklab explain "+first, "name", second)
 	case first == "interview":
+		if n, wrong := strconv.Atoi(second); wrong == nil && 1 <= n && n <= len(Topics()) {
+			second = Topics()[n-1]
+		}
 		p, err = topicPage(second)
 	case first == "glossary":
 		term, known := FindTerm(second)

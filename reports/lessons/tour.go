@@ -158,7 +158,7 @@ func (m *maker) topic(name string) {
 // question adds a question with its answers, the short one first, and returns the run that backs it, if that is wanted.
 func (m *maker) question(topic string) *race.Outcome {
 	key := "interview." + topic
-	lead := fmt.Sprintf("? %d/%d ", slices.Index(Topics(), topic)+1, len(Topics()))
+	lead := fmt.Sprintf("? %d/%d %s: ", slices.Index(Topics(), topic)+1, len(Topics()), topic)
 	m.each(Block{Kind: Heading, Lead: lead}, func(lang string) string {
 		return strings.Join(m.lines(lang, key+".question"), " ")
 	})
