@@ -217,13 +217,19 @@ func (x *explainer) print(page lessons.Page) error {
 	if err != nil {
 		return internal(err)
 	}
-	if strings.HasPrefix(page.Prefix, "interview.") && !x.runs { // as one says it
-		for i := range blocks {
-			blocks[i].Text = citing.ReplaceAllString(blocks[i].Text, "")
-		}
+	if strings.HasPrefix(page.Prefix, "interview.") && !x.runs {
+		blocks = spoken(blocks)
 	}
 	x.write(x.e.Printer, x.e.look(), blocks)
 	return internal(x.e.ctx.Err())
+}
+
+// spoken are answers as one says them: without the runs behind them.
+func spoken(blocks []lessons.Block) []lessons.Block {
+	return lists.Each(blocks, func(b lessons.Block) lessons.Block {
+		b.Text = citing.ReplaceAllString(b.Text, "")
+		return b
+	})
 }
 
 // citing matches brackets around verdicts of runs.

@@ -170,7 +170,7 @@ func TestScreens(t *testing.T) {
 		var out bytes.Buffer
 		e := newTestEnv(&out, io.Discard)
 		e.stdin, e.Width = strings.NewReader(lines), defaultWidth
-		screens(e)(e.Printer, e.look(), blocks)
+		screens(e)(e.Printer, e.look(), spoken(blocks))
 		return out.String()
 	}
 	long, answer := "Three problems remain", "The server deletes the key"

@@ -402,7 +402,7 @@ func (p *timelinePlot) bandOf(b reports.Band) {
 
 // expiry marks where a lease ends, or a session, with words above what is left of it.
 func (p *timelinePlot) expiry(k reports.KeyState, at int64, left, right, y vg.Length) {
-	said := say(p.lang, "timeline.expiry")
+	said := say(p.lang, "motion.expiry")
 	if k.Until.Microseconds() > at {
 		said = say(p.lang, "timeline.session")
 		if !slices.ContainsFunc(p.history.Events, func(e history.Event) bool {
@@ -725,18 +725,38 @@ func (p *timelinePlot) flags() {
 	}
 }
 
+// sharp are the events that the axis names first: faults, verdicts, and ends of leases.
+func (p *timelinePlot) sharp() (events []int) {
+	for _, f := range p.Faults {
+		events = append(events, f.Event)
+	}
+	for _, m := range p.Marks {
+		events = append(events, m.Event)
+	}
+	for i := range p.States[1:] {
+		for n, k := range p.States[i].Keys {
+			next := p.States[i+1]
+			if k.Held && next.Keys[n].Owner != k.Owner && k.Until.Microseconds() == p.at[next.Event] {
+				events = append(events, next.Event)
+			}
+		}
+	}
+	return events
+}
+
 // times draws the axis: instants where there is room, and a wave where time is cut.
 func (p *timelinePlot) times() {
 	axis := draw.LineStyle{Color: faintInk, Width: 0.8}
 	p.c.StrokeLine2(axis, p.x[0], p.axis, p.x[len(p.x)-1], p.axis)
 	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "s")
-	free, last := vg.Length(0), ""
-	for i, at := range p.at {
-		label, x := decimal(math.Round(float64(at)/1e3)/1e3), p.x[i]
-		if width := faint.Width(label); x-width/2 >= free && label != last {
+	line, told := room{}, []string{}
+	for _, i := range append(append([]int{0}, p.sharp()...), lists.Indices(p.at)...) {
+		label, x := decimal(math.Round(float64(p.at[i])/1e3)/1e3), p.x[i]
+		width := faint.Width(label) + 2
+		if !slices.Contains(told, label) && line.take(x-width/2, x+width/2) {
 			write(p.c, aligned(faint, draw.XCenter), x, p.c.Min.Y+smallLine/2, label)
 			p.c.StrokeLine2(axis, x, p.axis, x, p.axis-3)
-			free, last = x+width/2+6, label
+			told = append(told, label)
 		}
 	}
 	for _, i := range p.Cuts {

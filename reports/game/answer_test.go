@@ -118,7 +118,7 @@ func TestLost(t *testing.T) {
 		return at, l
 	}
 	tried := func(harm string) string {
-		return "A search tried every order of what is left: none leads to " + harm + "."
+		return "A search tried every order of what is left, and every fault that is left: none leads to " + harm + "."
 	}
 	for _, c := range []struct {
 		level     int

@@ -132,6 +132,7 @@ function motion(run, o = {}) {
   }
 
   // ---- servers: whose the key is, and how much of its lease is left ---------------------------
+  const sharp = [...run.faults ?? [], ...run.marks ?? []].map((f) => f.e); // instants that the axis names
   for (const { n: [n] } of run.bands) {
     const yy = nodeOf[n];
     put("rect", { x: 0, y: yy, width: live ? edgeX : X[last], height: each, class: "motion-node" });
@@ -147,6 +148,11 @@ function motion(run, o = {}) {
       const lease = put("polygon", { points: points.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" "), class: "motion-lease" });
       lease.style.fill = k.o ? paint(k.o) : "var(--faint)";
       const before = run.states[i - 1]?.k[n - 1];
+      if (k.u >= 0 && T[run.states[i + 1]?.e] === k.u) {
+        sharp.push(run.states[i + 1].e);
+        put("line", { x1: b, x2: b, y1: yy, y2: yy + each, class: "motion-expiry" });
+        if (each > 20 && b - a > 70) label(b - 4, yy + 13, say("motion.expiry"), "motion-small", "end");
+      }
       if (each > 20 && (!before || before.o !== k.o || !before.h) && X[last] - a > 30) label(a + 4, yy + each - 6, k.o ? "c" + k.o : "?", "motion-inbar motion-owner");
     });
   }
@@ -221,15 +227,15 @@ function motion(run, o = {}) {
 
   // ---- the axis, with a wave where time is cut short --------------------------------------------
   put("line", { x1: 0, x2: X[last], y1: axis, y2: axis, class: "motion-axis" });
-  let said = -1e9, number = "";
+  const told = [];
+  for (const i of [0, ...sharp, ...T.keys()]) {
+    const text = ms(T[i]), wide = 3.5 * text.length + 7;
+    if (told.some((o) => o.text === text || Math.abs(o.x - X[i]) < o.wide + wide)) continue;
+    told.push({ text, wide, x: X[i] });
+    label(X[i], axis + 15, text, "motion-small motion-time", i ? "middle" : "start");
+    put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" });
+  }
   T.forEach((t, i) => {
-    const text = ms(t);
-    if (text !== number && X[i] - said > 7 * text.length + 14) {
-      number = text;
-      label(X[i], axis + 15, text, "motion-small motion-time", i ? "middle" : "start");
-      said = X[i];
-      put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" });
-    }
     if (run.cuts?.includes(i)) {
       const x = (X[i] + X[i - 1]) / 2;
       put("path", { d: `M${x - 6} ${axis} q3 -5 6 0 t6 0`, class: "motion-cut" }, node("title", {}, ms(t - T[i - 1]) + " ms"));

@@ -209,7 +209,7 @@ function drawFrame() {
     return b;
   });
   const rare = wide() ? [] : tabs.splice(3, 1); // a telephone has it under "more"
-  if (state.at && state.view !== "game") tabs.splice(1, 0, button("▶ " + say("board.game"), () => open("game")));
+  if (state.at) tabs.splice(1, 0, Object.assign(button("▶ " + say("board.game"), () => open("game")), state.view === "game" ? { ariaCurrent: "page" } : {}));
   const row = document.getElementById("tabs"), here = row.replaceChildren(...tabs) ?? row.querySelector("[aria-current]"); // in sight, and so is most of the others
   row.classList.toggle("more", !row.classList.toggle("more", false) && row.scrollWidth > row.clientWidth);
   row.scrollLeft = here ? here.offsetLeft + here.offsetWidth + 36 - row.clientWidth : 0;

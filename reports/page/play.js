@@ -11,7 +11,7 @@ function drawLevels() {
   const solved = course.filter(best).length, helps = course.filter((l) => best(l)?.helped).length, goes = state.level && state.at.steps > 0 && !over(), ahead = goes ? state.level : course.find((l) => !best(l)) ?? course[0], costs = DATA.levels.reduce((n, l) => n + wrong(l), 0);
   show(el("div.hero", el("div", el("h2", say("board.hero")), el("p", say("board.intro")),
     button(say(solved || goes ? "board.goon" : "board.begin", { n: ahead.number }), () => (goes ? open("game") : playLevel(ahead.number)), ".main"),
-    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length, more: DATA.levels.length - course.length }), helps ? " " + say("board.helps", { n: helps }) : "", costs ? " " + say("board.wrongs", { n: costs }) : "")),
+    el("p", el("progress", { max: course.length, value: solved, ariaLabel: say("board.levels") }), " ", say("board.progress", { n: solved, of: course.length, more: DATA.levels.length - course.length }), helps ? " " + say("board.helps", { n: helps }) : "", costs ? " " + say("board.wrongs", { n: costs }) : ""), el("p.faint", say("board.then"))),
   el("figure", drawRun(DATA.shown, { part: wide() ? 0.55 : 1 }), el("figcaption.faint", say("board.race")))),
   el("h2", say("board.levels")), el("ol.levels", course.map(one)),
   el("details", el("summary", say("board.levels.more")), el("ol.levels", DATA.levels.filter((l) => l.more).map(one))));
@@ -169,7 +169,7 @@ async function cannot() {
   state.judged = tried ? own(judged.said) : say("board.tryfirst");
   if (tried && level && !state.lost) keep.set("wrong." + level.id, wrong(level) + 1);
   if (state.view === "game") { redraw(); document.querySelector(".judged")?.scrollIntoView({ block: "nearest" }); }
-  return state.judged;
+  return judged ? state.judged : ""; // else it stands below
 }
 
 function proved(judged) {
@@ -248,7 +248,7 @@ function drawGame() {
     el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
-        lost?.link && level ? el("details", el("summary", say("board.playon")), drawMoves(at)) : [el("h3.choices", say("board.choices")), drawMoves(at)],
+        lost?.link && level ? at.moves.length > 0 && el("details", el("summary", say("board.playon")), drawMoves(at)) : [el("h3.choices", say("board.choices")), drawMoves(at)],
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           goal.found ? null : button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
         state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back") }) : ""),
@@ -272,7 +272,7 @@ function drawEnd() {
   return el(state.gaveUp ? "div.end.given" : "div.end.won", el("p", plain(state.proved?.said ?? state.gaveUp ?? state.at.end)), state.proved && el("details", el("summary", say("play.assumed.title")), el("p", say("play.assumed"))),
     !state.proved && (state.gaveUp ? el("p", say("board.gaveup.step", { back: "◀", on: "▶" }), " ", button(say("board.alone"), again)) : state.helped && el("p", say("board.helped.end"))),
     level && el("p", el("b", say("play.learn") + " "), own(level.learn)),
-    following() && button(nextTitle(), next, ".main"),
+    following() && button(nextTitle(), next, ".main"), level?.number % 4 === 0 && el("p", link("quiz", say("board.quiz.now"))),
     level?.number === course.length && el("p", say("board.own"), " ", el("code", "locklab check ./mylock")),
     el("details", { open: state.mended }, el("summary", say("board.further")),
       level && el("p", el("b", say("play.question") + " "), own(level.question), " ", link(["lesson.interview", level.topic].filter(Boolean).join("."), say("board.explain"))),
