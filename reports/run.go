@@ -182,22 +182,7 @@ func RunOf(
 		gaveUp := e.Kind == history.Timeout && e.Node == history.Resource
 		if e.Kind.Fault() || gaveUp || e.Kind == history.SessionEnd && r.Faults == nil {
 			jump := map[bool]time.Duration{true: e.D}[e.Kind == history.ClockStep]
-			said := in.say(func(v *wording) string {
-				s := &step{Event: *e}
-				if gaveUp {
-					sent := slices.IndexFunc(h.Events, func(one history.Event) bool { return one.Msg == e.Msg })
-					waited := InWords(v.lang, e.At-h.Events[sent].At)
-					return v.say("run.timeout", "client", clientName(e.Client), "time", waited)
-				}
-				if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
-					who := clientName(e.Client)
-					if r.Nodes > 1 && e.Node > 0 {
-						who += "→" + nodeName(e.Node)
-					}
-					return who + " " + lane
-				}
-				return cmp.Or(v.redis(s), e.Name())
-			})
+			said := in.say(func(v *wording) string { return v.struck(e, gaveUp) })
 			r.fault(Fault{i, e.Name(), said, e.Client, e.Node, jump}, ServerName(h))
 		}
 	}
@@ -216,6 +201,23 @@ func RunOf(
 		r.Story, r.Commands = in.story(j), in.commands(j)
 	}
 	return r, listings
+}
+
+// struck says of a fault whom it strikes, or who gave up a write.
+func (v *wording) struck(e *history.Event, gaveUp bool) string {
+	s, who := &step{Event: *e}, clientName(e.Client)
+	if gaveUp {
+		sent := slices.IndexFunc(v.h.Events, func(one history.Event) bool { return one.Msg == e.Msg })
+		waited := InWords(v.lang, e.At-v.h.Events[sent].At)
+		return v.say("run.timeout", "client", who, "time", waited)
+	}
+	if v.h.Nodes > 1 && e.Node > 0 {
+		who += "→" + nodeName(e.Node)
+	}
+	if lane := v.lane(s, ""); e.Client > 0 && lane != "" {
+		return who + " " + lane
+	}
+	return cmp.Or(v.redis(s), e.Name())
 }
 
 // eventOf is the event that completes a finding, by its index.

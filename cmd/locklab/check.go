@@ -171,7 +171,7 @@ func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 	return open, nil
 }
 
-// sum says in a line what the searches of a test have found, and of one at any timing that was cut what goes on with it.
+// sum says in a line what the searches of a test have found, and how one at any timing goes on that was cut.
 func sum(e *env, test string, s *search.Search) {
 	words := lists.Each(s.Witnesses, func(w search.Witness) string { return string(w.Verdict) })
 	key := map[bool]string{true: "check.sum.none", false: "check.sum"}[words == nil]

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -96,9 +95,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error 
 		played := float64(len(entries)*len(scs)) * 2.4e-3
 		seconds := played + figureSeconds(entries, m.all)
 		if m.locks.names == nil { // a page of all locks is more than most readers want
-			locks := len(lists.Pick(entries, func(l lock.Entry) bool { return l.Guard == "" }))
-			e.inform("matrix.all", "locks", strconv.Itoa(locks), "without", strconv.Itoa(len(entries)-locks),
-				"races", strconv.Itoa(len(scs)))
+			n, races := len(lists.Pick(entries, func(l lock.Entry) bool { return l.Guard == "" })), fmt.Sprint(len(scs))
+			e.inform("matrix.all", "locks", fmt.Sprint(n), "without", fmt.Sprint(len(entries)-n), "races", races)
 		}
 		e.whole = &whole{seconds: seconds}
 		e.whole.done, done = e.progress(100, "progress.whole")

@@ -47,7 +47,9 @@ func TestPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	png := samples.Written(t, func(w io.Writer) error { return Pictures[".png"](w, c, Format{Lang: "en", Size: column}) })
+	png := samples.Written(t, func(w io.Writer) error {
+		return Pictures[".png"](w, c, Format{Lang: "en", Size: column})
+	})
 	if !strings.Contains(png[:60], "\x00\x00\x00\x09pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01") {
 		t.Errorf("a printed PNG does not say that it has 300 dots per inch: %q", png[:60])
 	}

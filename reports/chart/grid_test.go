@@ -96,8 +96,8 @@ func TestGridBareMajority(t *testing.T) {
 		of := &g.Cells[1][i]
 		of.Lock, of.Code, of.Votes = "redlock", g.Races[i].Code, votes
 	}
-	want := "n/m: granted by n of its m servers; redlock holds in R21, where all of its servers had granted it, and fails " +
-		"with a bare majority (R24)"
+	want := "n/m: granted by n of its m servers; redlock holds in R21, where all of its servers had granted it, and " +
+		"fails with a bare majority (R24)"
 	if got, cell := g.Votes("en"), g.Cells[1][0].Label("en"); cell != "OVERLAP 3/5" || got != want {
 		t.Errorf("%s: %s", cell, got)
 	}

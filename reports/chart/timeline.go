@@ -60,6 +60,7 @@ type timelinePlot struct {
 	history *history.History
 	now     int         // as in Timeline
 	few     bool        // what goes to servers of one band at a time is one arrow
+	drawn   []string    // of these
 	rows    int         // above the lanes
 	at      []int64     // of each event, in microseconds
 	x       []vg.Length // of each event, and of the end
@@ -465,12 +466,6 @@ func (p *timelinePlot) messages() {
 	storage[0].lines, storage[1].lines = lines, lines // below there is paper behind what is said
 	var labels [3][]func()                            // of what takes a key, of what has a number, and of the others
 	answers := p.answers()
-	type arrow struct {
-		round  int
-		server vg.Length
-		lost   bool
-	}
-	arrows := map[arrow]bool{}
 	for i, m := range p.Messages {
 		lane, shown := p.lane[m.Client]
 		server, ok := p.server[m.Node]
@@ -480,10 +475,7 @@ func (p *timelinePlot) messages() {
 		}
 		up := vg.Length(math.Copysign(1, float64(lane-server)))
 		edge, beside := lane-up*p.bar/2, lane+up*(p.bar+smallLine)/2 // towards the servers, and away from them
-		if one := (arrow{m.Round, server, m.Lost}); !p.few || !arrows[one] {
-			arrows[one] = true
-			p.arrows(&m, edge, server)
-		}
+		p.arrows(&m, edge, server)
 		if m.Node < 0 {
 			if m.Arrived >= 0 && m.What == "WRITE" {
 				p.touch(&m, server, storage[:])
@@ -625,6 +617,11 @@ func (r *room) take(left, right vg.Length) bool {
 
 // arrows draws a request, solid, and its reply, dashed. A cross ends one that is lost.
 func (p *timelinePlot) arrows(m *reports.Message, edge, server vg.Length) {
+	if one := fmt.Sprint(m.Round, server, m.Lost); p.few && !slices.Contains(p.drawn, one) {
+		p.drawn = append(p.drawn, one)
+	} else if p.few {
+		return
+	}
 	target := server + p.band/2
 	if edge < server {
 		target = server - p.band/2

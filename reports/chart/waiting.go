@@ -83,73 +83,77 @@ func viewWaiting(c *Chart, _ string) *Table {
 	})
 }
 
+// waitingRow is a way to wait in each of three panels; of one that was cut the share of clients is left out.
+type waitingRow struct {
+	handover      span
+	between       spans // the means of runs
+	mean          dots
+	served, entry spans
+}
+
+// rowOf draws a way to wait at a height. The worst stand out, of those whose run came to its end: ended.
+func (r record) rowOf(y float64, ended []record, lang string) (row waitingRow) {
+	sign, mark, cut := draw.GlyphDrawer(draw.CircleGlyph{}), "", r.is("truncated")
+	if cut {
+		mark, sign = " *", draw.RingGlyph{}
+	}
+	mean, share := r.number("handover_mean_ns"), r.number("share_served")
+	stands := !cut && mean > 0 && mean == slices.Max(numbers("handover_mean_ns", ended))
+	row.handover = span{y: y, color: inColor(stands), bold: stands, words: say(lang, "waiting.handover.none") + mark}
+	if mean > 0 {
+		words := nanoseconds(mean)
+		if n := r.number("handovers"); n < 100 {
+			words += fmt.Sprintf(" (n=%v)", n)
+		}
+		s := &row.handover
+		s.from, s.to, s.width, s.words = r.number("handover_p5_ns"), r.number("handover_p95_ns"), 2, words+mark
+		row.between = spans{{y: y, from: r.number("handover_least_run_ns"), to: r.number("handover_largest_run_ns"),
+			width: 9, bold: stands, color: s.color}}
+		row.mean = dots{{x: mean, y: y, color: ink, shape: sign},
+			{x: mean, y: y, color: white, shape: draw.CircleGlyph{}}} // the last one is below
+	}
+	if few := share < 1 && share == slices.Min(append(numbers("share_served", ended), 1)); !cut {
+		row.served = spans{{y: y, to: share, color: inColor(few), bold: few, shape: sign, words: percent(share) + " %"}}
+	}
+	cost := r.number("commands_per_entry")
+	row.entry = spans{{y: y, to: cost, color: grey, shape: sign, words: number(math.Round(10*cost)/10) + mark}}
+	return row
+}
+
 // drawWaiting has a line for each way to wait with most clients: the handover, of which nine of ten lie in the
-// interval, how many clients got in, and what an entry costs. The worst stand out, of those whose run came to its end.
+// interval, how many clients got in, and what an entry costs.
 func drawWaiting(c *Chart, lang string) frame {
 	all := c.Table.records()
 	most := slices.Max(numbers("clients", all))
 	all = lists.Pick(all, func(r record) bool { return r.number("clients") == most })
 	ended := lists.Pick(all, func(r record) bool { return !r.is("truncated") })
-	handed := lists.Pick(ended, func(r record) bool { return r.number("handover_mean_ns") > 0 })
-	slowest := slices.Max(append(numbers("handover_mean_ns", handed), -1))
-	handover, cost := numbers("handover_mean_ns", all), numbers("commands_per_entry", all)
-	quick, slow := numbers("handover_p5_ns", all), numbers("handover_p95_ns", all)
-	least, largest := numbers("handover_least_run_ns", all), numbers("handover_largest_run_ns", all)
 	ways := lists.Each(all, func(r record) string {
 		return say(lang, "chart.means", "of", r.text("policy"), "is", wayOf(lang, r.text("policy")))
 	})
 	names := map[bool][]string{false: ways, true: values("policy", all)}[c.narrow]
 	times, inside, commands := rowed("", names, true), rowed("", names, false), rowed("", names, false)
 	times.X.Label.Text, commands.X.Label.Text = say(lang, "waiting.panel.handover"), say(lang, "waiting.panel.entry")
-	for _, r := range ended[:min(len(ended), 1)] {
-		entries := thousands(int(r.number("entries") / r.number("runs")))
-		inside.X.Label.Text = say(lang, "waiting.panel.served", "entries", entries)
-	}
 	inside.X.Min, inside.X.Max = 0, 1
 	inside.X.Tick.Marker = labelled([]float64{0, 0.5, 1}, func(v float64) string { return percent(v) + " %" })
-	logarithmic(&times.X, slices.Concat(handover, quick, slow), func(ns float64) string { return number(ns / 1e6) })
-	logarithmic(&commands.X, cost, number)
+	spread := slices.Concat(numbers("handover_mean_ns", all), numbers("handover_p5_ns", all),
+		numbers("handover_p95_ns", all))
+	logarithmic(&times.X, spread, func(ns float64) string { return number(ns / 1e6) })
+	logarithmic(&commands.X, numbers("commands_per_entry", all), number)
 	var intervals, between, served, entries spans
 	var means dots
 	for i, r := range all {
-		sign, mark, share := draw.GlyphDrawer(draw.CircleGlyph{}), "", r.number("share_served")
-		few := !r.is("truncated") && share < 1 && share == slices.Min(numbers("share_served", ended))
-		stands := !r.is("truncated") && handover[i] == slowest
-		if r.is("truncated") {
-			mark, sign = " *", draw.RingGlyph{}
-		}
-		s := span{y: -float64(i), color: inColor(stands), bold: stands}
-		s.words = say(lang, "waiting.handover.none") + mark
-		if handover[i] > 0 {
-			few := ""
-			if n := r.number("handovers"); n < 100 {
-				few = fmt.Sprintf(" (n=%v)", n)
-			}
-			s.from, s.to, s.width, s.words = quick[i], slow[i], 2, nanoseconds(handover[i])+few+mark
-			between = append(between,
-				span{y: s.y, from: least[i], to: largest[i], width: 9, bold: stands, color: s.color})
-			means = append(means, dot{x: handover[i], y: s.y, color: ink, shape: sign},
-				dot{x: handover[i], y: s.y, color: white, shape: draw.CircleGlyph{}}) // the last one is below
-		}
-		intervals = append(intervals, s)
-		if !r.is("truncated") { // in a shorter run fewer can have got in
-			served = append(served, span{y: s.y, to: share, color: inColor(few), bold: few, shape: sign,
-				words: percent(share) + " %"})
-		}
-		entries = append(entries, span{y: s.y, to: cost[i], color: grey, shape: sign,
-			words: number(math.Round(10*cost[i])/10) + mark})
+		row := r.rowOf(-float64(i), ended, lang)
+		intervals, between, means = append(intervals, row.handover), append(between, row.between...),
+			append(means, row.mean...)
+		served, entries = append(served, row.served...), append(entries, row.entry...)
 	}
 	times.Add(intervals, between, means)
 	inside.Add(served)
 	commands.Add(entries)
-	panels, foot := []*plot.Plot{times, inside, commands}, []string(nil)
-	if c.narrow { // there is room for words only
-		each := lists.Each(lists.Indices(all), func(i int) string { return names[i] + " " + entries[i].words })
-		panels, foot = panels[:2], []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", ways)),
-			say(lang, "chart.of", "of", say(lang, "waiting.entry"), "is", text.Join(lang, "grid.join", each))}
-	}
 	below := say(lang, "waiting.below", "runs", all[0].text("runs"), "clients", thousands(int(most)))
 	if len(ended) > 0 {
+		n := thousands(int(ended[0].number("entries") / ended[0].number("runs")))
+		inside.X.Label.Text = say(lang, "waiting.panel.served", "entries", n)
 		lasted := func(r record) float64 { // one run, on average
 			return 1e9 * r.number("commands_per_entry") * r.number("entries") / r.number("runs") /
 				r.number("commands_per_second")
@@ -157,6 +161,12 @@ func drawWaiting(c *Chart, lang string) frame {
 		short, long := extremes(lists.Each(ended, lasted), func(ns float64) float64 { return ns })
 		below = text.Join(lang, "part.sentences", []string{below,
 			say(lang, "waiting.below.lasted", "from", nanoseconds(short), "to", nanoseconds(long))})
+	}
+	panels, foot := []*plot.Plot{times, inside, commands}, []string(nil)
+	if c.narrow { // there is room for words only
+		each := lists.Each(lists.Indices(all), func(i int) string { return names[i] + " " + entries[i].words })
+		panels, foot = panels[:2], []string{say(lang, "grid.stop", "text", text.Join(lang, "grid.join", ways)),
+			say(lang, "chart.of", "of", say(lang, "waiting.entry"), "is", text.Join(lang, "grid.join", each))}
 	}
 	f := c.tiles(below, 3, vg.Point{X: vg.Length(c.aside(170, 130)), Y: 50 + 15*vg.Length(len(ways))}, panels...)
 	f.foot = foot

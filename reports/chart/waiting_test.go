@@ -22,8 +22,9 @@ func TestWaitingNames(t *testing.T) {
 // A run that was cut short is marked, and no title rests on it.
 func TestWaitingCut(t *testing.T) {
 	c := *waitingChart().Result.(*WaitingChart)
-	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true, Handovers: 12,
-		Served: 0.2, PerEntry: 7}
+	cut := cost.Waiting{Policy: "queue", Clients: 9, Quick: 90 * ms, Handover: 95 * ms, Slow: 99 * ms, Cut: true,
+		Handovers: 12,
+		Served:    0.2, PerEntry: 7}
 	c.Results = append(slices.Clone(c.Results), cut)
 	want := "With 9 clients, fixed lets 33 % of them in within 18 entries, line 100 %; a lock that changes hands is " +
 		"free for 1 ms (line) to 50 ms (fixed) on average (of the two that finished)"
@@ -31,7 +32,8 @@ func TestWaitingCut(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	drawn := written(t, Of(&c, ""), Format{Lang: "en"})
-	if !slices.Contains(drawn, "95 ms (n=12) *") || !slices.Contains(drawn, "7 *") || slices.Contains(drawn, "50 ms *") {
+	if !slices.Contains(drawn, "95 ms (n=12) *") || !slices.Contains(drawn, "7 *") ||
+		slices.Contains(drawn, "50 ms *") {
 		t.Errorf("the run that was cut has no sign, or another one has: %q", drawn)
 	}
 }

@@ -55,8 +55,9 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 				"clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap,
 				verdict.Lie)},
 			want: "Found OVERLAP, STALE-WRITE, LIE. Within these bounds, for 2 clients with 1 attempt each, at the " +
-				"instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for here, if " +
-				"its code does the same at every time of day; another search (the instants searched, servers: 3, clients that also check) " +
+				"instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for " +
+				"here, if its code does the same at every time of day; another search (the instants searched, " +
+				"servers: 3, clients that also check) " +
 				"found LIE.",
 		},
 		"watchdog": {
@@ -70,15 +71,17 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 					verdict.Overlap, verdict.WrongDel),
 			},
 			want: "Found ORPHAN, OVERLAP, WRONG-DEL. Within these bounds, for 2 clients with 2 attempts each, at the " +
-				"instants searched: ORPHAN can occur, and no other failure that was looked for here; another search (the instants searched, " +
+				"instants searched: ORPHAN can occur, and no other failure that was looked for here; another " +
+				"search (the instants searched, " +
 				"1 attempt each, clients that also renew) found OVERLAP; another search (lockstep) found WRONG-DEL.",
 		},
 		"lock-delay": { // nothing, but for what another search has found
 			made: madeSearch(racetest.Lock(t, "lock-delay"), "clients=2,attempts=2,budget=pause=1", explore.Result{}),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "lock-delay"),
 				"clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap)},
-			want: "Found OVERLAP. Within these bounds, for 2 clients with 2 attempts each, in lockstep only: no failure " +
-				"that was looked for can occur here; another search (any timing, 1 attempt each) found OVERLAP.",
+			want: "Found OVERLAP. Within these bounds, for 2 clients with 2 attempts each, in lockstep only: no " +
+				"failure that was looked for can occur here; another search (any timing, 1 attempt each) found " +
+				"OVERLAP.",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
