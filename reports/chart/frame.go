@@ -463,26 +463,33 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 }
 
 // thin takes labels away from an axis of some length that would run into the one before, on the side of 0; each has the
-// same room.
+// same room where there are more than two.
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
-	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))
+	widths := lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) })
+	if len(ticks) == 0 {
+		return
+	}
+	room := slices.Max(widths)
+	if len(ticks) == 2 {
+		room = (widths[0] + widths[1]) / 2
+	}
 	zero := max(slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value == 0 }), 0)
-	below := slices.Clone(ticks[:min(zero+1, len(ticks))])
-	slices.Reverse(below)
-	for n, side := range []plot.ConstantTicks{ticks[zero:], below} {
-		last := math.Inf(-1)
-		for i, t := range side {
-			at := float64(length) * axis.Norm(t.Value)
-			if math.Abs(at-last) < float64(room+4) {
-				side[i].Label = ""
-			} else if t.Label != "" {
-				last = at
-			}
-			if n == 1 {
-				ticks[zero-i] = side[i]
-			}
+	keep := func(i int, last float64) float64 {
+		at := float64(length) * axis.Norm(ticks[i].Value)
+		if math.Abs(at-last) < float64(room+4) {
+			ticks[i].Label = ""
+		} else if ticks[i].Label != "" {
+			return at
 		}
+		return last
+	}
+	last := math.Inf(-1)
+	for i := zero; i < len(ticks); i++ {
+		last = keep(i, last)
+	}
+	for i, last := zero-1, float64(length)*axis.Norm(ticks[zero].Value); i >= 0; i-- {
+		last = keep(i, last)
 	}
 }
 

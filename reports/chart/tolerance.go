@@ -94,24 +94,36 @@ func drawTolerance(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
 	var plots []*plot.Plot
+	var heads []string
+	var once cells // of faults without a size, which share a panel
+	panel := func(title string) *plot.Plot {
+		plots = append(plots, rowed(title, locks, len(plots)%c.aside(len(all), 2) == 0))
+		return plots[len(plots)-1]
+	}
 	for _, of := range by("fault", all) {
-		first := len(plots)%c.aside(len(all), 2) == 0
-		p := rowed(text.Named(of[0].text("fault"), lang), locks, first)
-		if slices.ContainsFunc(of, sized) {
-			p.X.Min, p.X.Max = 0, study.MaxLeases
-			key := map[bool]string{false: "tolerance.axis", true: "tolerance.axis.narrow"}[c.narrow]
-			p.X.Label.Text = say(lang, key)
-			p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
-			p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
-		} else {
-			name(&p.X, 1, []string{""})
-			p.Add(cells(lists.Each(lists.Indices(of), func(l int) cell { return answered(of[l], lang, -float64(l)) })))
+		fault := text.Named(of[0].text("fault"), lang)
+		if !slices.ContainsFunc(of, sized) {
+			for l := range of {
+				once = append(once, answered(of[l], lang, float64(len(heads)), -float64(l)))
+			}
+			heads = append(heads, fault)
+			continue
 		}
-		plots = append(plots, p)
+		p := panel(fault)
+		p.X.Min, p.X.Max = 0, study.MaxLeases
+		key := map[bool]string{false: "tolerance.axis", true: "tolerance.axis.narrow"}[c.narrow]
+		p.X.Label.Text = say(lang, key)
+		p.X.Tick.Marker = labelled([]float64{0, 0.5, 1, 1.5, 2}, decimal)
+		p.Add(spans(lists.Each(lists.Indices(of), func(l int) span { return survived(of[l], lang, -float64(l)) })))
+	}
+	if heads != nil {
+		p := panel("")
+		name(&p.X, 1, heads)
+		p.Add(once)
 	}
 	f := c.tiles(say(lang, "tolerance.below", "max", decimal(study.MaxLeases)), c.aside(len(plots), 2),
-		vg.Point{X: vg.Length(c.aside(92, 80)), Y: 60 + 14*vg.Length(len(locks))}, plots...)
-	f.least.X += vg.Length(c.aside(80, 70)) // for names
+		vg.Point{X: vg.Length(c.aside(104, 80)), Y: 60 + 14*vg.Length(len(locks))}, plots...)
+	f.least.X += widest(small, locks) + vg.Length(c.aside(20, 5))
 	return f
 }
 
@@ -141,7 +153,7 @@ func survived(r record, lang string, y float64) span {
 }
 
 // answered returns the cell of a fault without a size: a lock survives it or not.
-func answered(r record, lang string, y float64) cell {
+func answered(r record, lang string, x, y float64) cell {
 	word, words := verdict.Unknown, ""
 	switch study.Answer(r.text("result")) {
 	case study.FallsOnce:
@@ -151,6 +163,7 @@ func answered(r record, lang string, y float64) cell {
 	case study.NotAsked:
 		word = verdict.NA
 	}
-	at := cell{y: y, words: words}
-	return at.like(LookOf(word))
+	at := cell{x: x, y: y}.like(LookOf(word))
+	at.glyph = cmp.Or(words, at.glyph)
+	return at
 }
