@@ -142,7 +142,7 @@ func (r *Timeline) picture(f Format) picture {
 		for _, flag := range p.flagsWithin(ColumnWidth - 6) { // each has its label
 			p.rows = max(p.rows, flag.row+1)
 		}
-		drawn.tall, drawn.least = true, vg.Point{X: ColumnWidth - 6, Y: p.least()}
+		drawn.tall, drawn.least = true, vg.Point{X: ColumnWidth - 6, Y: 0.8 * p.least()} // denser than on a screen
 	}
 	return drawn.picture()
 }
