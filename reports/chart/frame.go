@@ -462,8 +462,7 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 	}
 }
 
-// thin takes labels away from an axis of some length that would run into the one before, on the side of 0; each has the
-// same room.
+// thin removes labels of an axis of some length that would run into the one before, towards 0; each has equal room.
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
 	room := slices.Max(append(lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) }), 0))
