@@ -1,6 +1,5 @@
-// Package algorithms is the list of all locks that people have built on Redis, each in
-// the form in which it was published, in historical order; and of the locks on
-// ZooKeeper, which were meant to be better, and in databases, which were there before.
+// Package algorithms is the list of all locks that people have built on Redis, each as it was published, in historical
+// order; and of the locks on ZooKeeper, which were meant to be better, and in databases, which were there before.
 //
 // An author of a lock imports [locklab/algorithms/lock]. A new lock is one file and one line in the list of
 // [locklab/algorithms/redis], [locklab/algorithms/zookeeper] or [locklab/algorithms/database].

@@ -23,8 +23,7 @@ var Delay = &simulator.Fault{
 	},
 }
 
-// DelayOf is the choice that holds up the message that a thread (0 is the main
-// one) of client c, from 1, waits for, for d of true time.
+// DelayOf is the choice to hold up the message that a thread (0: main) of client c, from 1, awaits, for d of true time.
 func DelayOf(c, thread int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbDelay, Client: int8(c), Thread: int8(thread), D: d}
 }

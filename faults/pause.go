@@ -49,14 +49,12 @@ func PauseOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbPause, Client: int8(c), D: d}
 }
 
-// PauseComputingOf is PauseOf with a main thread whose sleep stands for work of the process itself: what is left
-// of it is done after the pause.
+// PauseComputingOf is PauseOf with a main thread whose sleep is work of the process: the rest is done after the pause.
 func PauseComputingOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbPause, Client: int8(c), Thread: computing, D: d}
 }
 
-// PauseUnsentOf is the choice that stops client c, from 1, before the requests are sent that
-// it has just made, until a Resume is chosen.
+// PauseUnsentOf is the choice that stops client c, from 1, before its latest requests are sent, until a Resume.
 func PauseUnsentOf(c int) simulator.Choice {
 	return simulator.Choice{Verb: verbPause, Client: int8(c), Thread: beforeSending}
 }

@@ -40,8 +40,7 @@ var PauseThread = &simulator.Fault{
 	},
 }
 
-// PauseThreadOf is the choice that stops a thread (0 is the main one) of client c, from 1,
-// for d of true time; 0: until a Resume is chosen.
+// PauseThreadOf is the choice that stops a thread (0: main) of client c, from 1, for d of true time; 0: until a Resume.
 func PauseThreadOf(c, thread int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbPauseThread, Client: int8(c), Thread: int8(thread), D: d}
 }

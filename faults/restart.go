@@ -8,9 +8,8 @@ import (
 
 const verbRestart = simulator.FaultVerb + 6
 
-// Restart crashes a server, which comes back with what it keeps on disk (AOF in its
-// config): nothing, all, or what it had at its last fsync. A client that waits for
-// its answer sees the connection break; so does one that asks while it is down.
+// Restart crashes a server, which comes back with what it keeps on disk (AOF in its config): nothing, all, or the state
+// of its last fsync. A client waiting for its answer sees the connection break; so does one asking while it is down.
 var Restart = &simulator.Fault{
 	Name: "restart", Verb: verbRestart,
 	// Choices offers coming back after the length that the budget names, or at once if it names none: restart=1@10s is

@@ -4,10 +4,9 @@ import "locklab/simulator"
 
 const verbSplit = simulator.FaultVerb + 8
 
-// Split cuts a master off, with one client, and promotes a replica for the others: split brain. The old master goes on
-// serving the client that it can still reach; injected again on the same server, it takes one more client to that side.
-// It lasts until a Heal is chosen, or for good. Then the old master is demoted, and the writes that it took meanwhile
-// are lost.
+// Split cuts a master off, with one client, and promotes a replica for the others: split brain. The old master still
+// serves the client that it can reach; injected again on the same server, it takes one more client to that side. It
+// lasts until a Heal is chosen, or for good. Then the old master is demoted, and the writes it took meanwhile are lost.
 //
 // The clients on the other side see their connections break, and reach the new master without delay.
 var Split = &simulator.Fault{

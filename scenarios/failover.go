@@ -62,8 +62,7 @@ var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Ra
 	sc.Triggered = sameFencingToken
 })
 
-// sameFencingToken reports whether a server lost c1's lock and another client entered with c1's
-// fencing token while c1 was inside.
+// sameFencingToken reports whether a server lost c1's lock and another entered with c1's token while c1 was inside.
 func sameFencingToken(h *history.History) bool {
 	var number uint64
 	return race.InOrder(h, func(e *history.Event) bool {
@@ -74,8 +73,7 @@ func sameFencingToken(h *history.History) bool {
 	}, c1Leaves)
 }
 
-// quorumFailover was found by exhaustive search, see proofs.txt. Article 003 speaks of
-// five Redis clusters, which allows it.
+// quorumFailover was found by exhaustive search: see proofs.txt. Article 003 has five Redis clusters, allowing it.
 var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Race) {
 	sc.Group, sc.Budget = "search", func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
 	sc.Needs = needs{race.Majority}

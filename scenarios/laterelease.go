@@ -95,8 +95,7 @@ var lateUnlock = race.Race{
 	},
 }
 
-// lockAgain is a client that takes the lock again when its first lease must have ended,
-// whatever became of the release, and then works for longer.
+// lockAgain takes the lock when its first lease must have ended, whatever became of the release, and works longer.
 func lockAgain(a *race.ClientRun, s settings) {
 	a.AcquireWorkRelease()
 	a.Clock().Sleep(s.TTL)

@@ -39,8 +39,7 @@ func firstServerLoses(how simulator.Choice) func(settings, int) script {
 	return func(s settings, _ int) script { return inject(c1Enters, s.Retry, how) }
 }
 
-// lostInside reports whether c1 lost the key while it was inside and another client asked, and
-// no client of the lock had deleted it.
+// lostInside reports whether c1 lost the key while inside and another asked, and no client of the lock deleted it.
 func lostInside(h *history.History) bool {
 	outside := func(e *history.Event) bool { return e.Kind == history.External }
 	return race.InOrder(h, c1Enters, outside, race.LosesKey, race.OthersSend(1), c1Leaves)

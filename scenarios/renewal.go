@@ -79,8 +79,7 @@ func mainSends(e *history.Event) bool {
 	return e.Kind == history.Send && e.Client == 1 && e.Thread == 0
 }
 
-// renewalInFlight: Redisson issue 7272. All renewals of c1 are frozen from the first on;
-// what its main thread sends goes through.
+// renewalInFlight: Redisson issue 7272. All of c1's renewals are frozen; what its main thread sends goes through.
 var renewalInFlight = race.Race{
 	ID: "renewal-in-flight", Code: "R17", Group: "renewal",
 	Settings: race.Standard(),

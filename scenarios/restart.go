@@ -25,8 +25,7 @@ func onBareMajority(nodes int, d time.Duration, fault func(node int) simulator.C
 	return append(loseBeyondMajority(nodes), inject(c1Enters, d, fault(race.Quorum(nodes)))...)
 }
 
-// loseBeyondMajority loses c1's first requests to the servers beyond the smallest
-// majority, so that c1 holds a bare majority.
+// loseBeyondMajority loses c1's first requests to the servers beyond the smallest majority, so that c1 holds just that.
 func loseBeyondMajority(nodes int) script {
 	if nodes == 1 {
 		return nil

@@ -53,8 +53,7 @@ func Known() []race.Race {
 	return slices.DeleteFunc(All(), func(sc race.Race) bool { return !slices.Contains(known, sc.ID) })
 }
 
-// All returns every race in the order of the races: first those of articles,
-// documentation and bug reports, then those found by search.
+// All returns the races in order: first those of articles, documentation and bug reports, then those found by search.
 func All() []race.Race {
 	return []race.Race{
 		race.Calm,

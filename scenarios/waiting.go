@@ -77,9 +77,8 @@ func wokenClients(h *history.History) (n int) {
 	return n
 }
 
-// splitVote: redsync before v4.3.0 waited for a fixed time between attempts. With one
-// order of servers for all, the votes seldom split, since the first server decides; here
-// clients list the servers in different orders, or ask all at the same time.
+// splitVote: redsync before v4.3.0 waited for a fixed time between attempts. With one order of servers for all, votes
+// seldom split, since the first server decides; here clients list the servers in different orders, or ask all at once.
 var splitVote = race.Race{
 	ID: "split-vote", Code: "R29", Group: "majority",
 	Settings: race.StandardWith(func(s *settings) {

@@ -87,8 +87,7 @@ func yes(ctx context.Context, db querier, query string, args ...any) (bool, erro
 	return is.Bool, err
 }
 
-// refused reports whether a server has refused a statement because another session has the row
-// (SQLSTATE 55P03, lock_not_available).
+// refused reports whether err says that another session has the row (SQLSTATE 55P03, lock_not_available).
 func refused(err error) bool {
 	var state interface{ SQLState() string }
 	return errors.As(err, &state) && state.SQLState() == "55P03"

@@ -11,9 +11,8 @@ import (
 //
 // It was meant for locks that are no rows.
 //
-// How it fails: who takes a second lock, of whatever name, has lost the first, and no answer says so: GET_LOCK
-// releases it even if the second is refused. Who takes its own once more has it once. And the session may end, as
-// with [getLock].
+// How it fails: who takes a second lock, of any name, loses the first, and no answer says so: GET_LOCK releases it even
+// if the second is refused. Who takes its own again has it once. And the session may end, as with [getLock].
 //
 // Ours does not wait (GET_LOCK with 0 seconds), and has one connection for all keys of the process, as a script has.
 var oldGetLock = sessionEntry("db-get-lock-old", lock.Named, 1998, lock.MySQL56,

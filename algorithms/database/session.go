@@ -52,8 +52,7 @@ var forUpdate = sessionEntry("db-for-update", lock.Rows, 2001, lock.PostgreSQL, 
 	begin: "BEGIN", take: "SELECT name = $1 FROM locks WHERE name = $1 FOR UPDATE NOWAIT", end: "COMMIT",
 })
 
-// skipLocked passes over a row that is locked, as a queue of jobs does. (2016: PostgreSQL 9.5; MySQL 8.0 and MariaDB
-// 10.6 followed.)
+// skipLocked skips a locked row, as a queue of jobs does. (2016: PostgreSQL 9.5; MySQL 8.0 and MariaDB 10.6 followed.)
 //
 // It was meant to take the next free job without an error and without waiting for those that others work on.
 //
@@ -148,8 +147,7 @@ type sessionLease struct {
 	key  string
 }
 
-// Renew sends a query, so that the server does not end the session for being idle. That it is answered says
-// that the session is still there.
+// Renew sends a query, so that the server does not end an idle session. An answer says that it is still there.
 func (l *sessionLease) Renew(ctx context.Context) error {
 	_, err := yes(ctx, l.conn, "SELECT 1")
 	return outcome(true, err, nil, "SELECT", l.key)

@@ -167,8 +167,7 @@ func (e Entry) Heading() string {
 // only Redis. What holds for any server of such a kind is asked of Ensemble, Sessions and Fences.
 func (s Server) OnZooKeeper() bool { return s.Line != nil }
 
-// Ensemble reports whether the lock's servers replicate among themselves before they answer: they
-// are seen as one, which survives each of them.
+// Ensemble reports whether the servers replicate before they answer: they are seen as one, which survives each of them.
 func (s Server) Ensemble() bool { return s.Nodes == 0 }
 
 // Sessions reports whether a lease lasts as long as its client's session: Env.TTL is the time-out of

@@ -78,9 +78,8 @@ func parallel(tasks ...func()) {
 	all.Wait()
 }
 
-// RandomTokens makes tokens of 20 bytes from crypto/rand, as the Redis manual
-// recommends, written as 40 hexadecimal digits. It may be used concurrently. It is for
-// production: clients of the simulator get their tokens from the simulator.
+// RandomTokens makes tokens of 20 bytes from crypto/rand, as the Redis manual recommends, written as 40 hexadecimal
+// digits. It may be used concurrently. It is for production: clients of the simulator get their tokens from it.
 type RandomTokens struct{}
 
 // Token implements [Tokens].

@@ -13,8 +13,7 @@ var errNoCounter = errors.New("lock: fencing needs exactly one server")
 
 // Fence returns s with fencing tokens. A lease that is a [Fencer] keeps its own; for any other, after each successful
 // Acquire it sends INCR key:fence to the same server, and the lease is a [Fencer] that carries the reply. A resource
-// that refuses every token below the highest it has seen is then protected from a holder that lost its lock without
-// noticing.
+// that refuses tokens below the highest it has seen is then safe from a holder that lost its lock without noticing.
 //
 // It is only as strong as two commands on one server:
 //   - If the holder pauses for longer than its lease between Acquire and INCR, it

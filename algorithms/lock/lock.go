@@ -35,8 +35,7 @@ type Lease interface {
 	Release(ctx context.Context) error
 }
 
-// A Closer is a Lock that has work to do when its process shuts down in an
-// orderly way. A process that crashes does not call Close.
+// A Closer is a Lock that has work to do in an orderly shutdown of its process. One that crashes does not call Close.
 type Closer interface {
 	Lock
 	// Close does that work. Its errors come from the server or the network.
@@ -91,8 +90,7 @@ type Reporting struct{}
 // Reports implements [Reporter].
 func (Reporting) Reports() {}
 
-// As finds the power P in l. If l wraps another lease (it has a method Unwrap() Lease), As searches the wrapped leases
-// too, as errors.As does for errors.
+// As finds the power P in l, or in the leases that it wraps (by a method Unwrap() Lease), as errors.As does for errors.
 func As[P Lease](l Lease) (P, bool) {
 	for {
 		if power, ok := l.(P); ok {

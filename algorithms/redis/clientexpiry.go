@@ -12,8 +12,7 @@ import (
 // clientExpiry is token with a lease that ends at a time which the client has computed:
 // SET … PXAT. (2021: PXAT came with Redis 6.2 in February; rueidis offers such a lock.)
 //
-// It was meant to fix the effect of a delayed SET: with PX the delay lengthens the lease
-// beyond the end that the client computes.
+// It was meant to fix what a delayed SET does: with PX the delay lengthens the lease beyond what the client computes.
 //
 // How it fails: the client's and the server's clock have to agree. If the client's is a TTL or more behind, the server
 // answers OK and stores no key: every client holds the lock.

@@ -23,8 +23,7 @@ func sendSETNX(ctx context.Context, node redis.UniversalClient, key, value strin
 	return created, nil
 }
 
-// sendSET sends SET key value, followed by words. It returns refusal if the reply is
-// nil, because a condition among words does not hold.
+// sendSET sends SET key value and words. It returns refusal if the reply is nil, since a condition among them fails.
 func sendSET(ctx context.Context, node redis.UniversalClient, refusal error, key, value string, words ...any) error {
 	reply := node.Do(ctx, append([]any{"SET", key, value}, words...)...)
 	return refusedIfNil(reply, refusal, fmt.Sprint("SET ", words[0]), key)
@@ -76,9 +75,8 @@ func notHeldIfZero(reply *redis.Cmd, command, key string) error {
 	return nil
 }
 
-// sendWithWAIT sends one command and WAIT replicas timeout in one pipeline, since WAIT
-// counts what its own connection has written. It returns the reply to the command and
-// the number of replicas that have acknowledged it. err is the error of WAIT.
+// sendWithWAIT sends a command and WAIT replicas timeout in one pipeline, since WAIT counts what its own connection has
+// written. It returns the reply to the command and how many replicas have acknowledged it. err is WAIT's.
 func sendWithWAIT(ctx context.Context, node redis.UniversalClient, replicas int, timeout time.Duration,
 	send func(redis.Pipeliner) *redis.Cmd) (reply *redis.Cmd, acked int, err error) {
 	p := node.Pipeline()

@@ -19,9 +19,8 @@ var delIfEq = tokenLock.Variant("delifeq", 2025, withToken(setNXPX, reporting(se
 // delEx is token with DELEX … IFEQ of Redis instead of the script. (2025: Redis 8.4, November.) It fails as token does.
 var delEx = tokenLock.Variant("delex", 2025, withToken(setNXPX, reporting(sendDELEX)))
 
-// setIfEq is daemon-10-owned without scripts: SET … IFEQ writes the same token again
-// and so resets the TTL; DELEX deletes the key. (2025: SET IFEQ came with Valkey 8.1 in
-// March, and with Redis 8.4 in November.) It fails as daemon-10-owned does.
+// setIfEq is daemon-10-owned without scripts, and fails like it: SET … IFEQ writes the token again and so resets the
+// TTL; DELEX deletes the key. (2025: SET IFEQ came with Valkey 8.1 in March, Redis 8.4 in November.)
 var setIfEq = daemon10Owned.Variant("set-ifeq", 2025,
 	renewedByOwner(reporting(sendDELEX), func(env lock.Env) renewalPlan { return renewEvery(env, 10, sendSETIFEQ) }))
 

@@ -39,8 +39,7 @@ var cronV3 = cronV2.Variant("cron-v3", 2009,
 
 var _ lock.Closer = (*Cron)(nil)
 
-// Cron is the lock of a task that every instance of a service starts at the same time and
-// only one should run; see the entries cron-v2 and cron-v3.
+// Cron locks a task that every instance of a service starts at once and only one should run; see cron-v2 and cron-v3.
 type Cron struct {
 	env       lock.Env
 	takesOver bool

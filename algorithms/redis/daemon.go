@@ -43,8 +43,7 @@ var daemon20 = constant.Variant("daemon-20", 2013,
 var daemon29 = daemon20.Variant("daemon-29", 2013,
 	func(env lock.Env) lock.Lock { return threadIDRenewed(env, renewAt29(env, expireBlind)) }).InArticle("004-E")
 
-// daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
-// 20 s. The daemon still does not check the owner.
+// daemon10 is daemon-29 with [Watchdog]'s period, a third of the TTL: the margin is 20 s. It still checks no owner.
 var daemon10 = daemon20.Variant("daemon-10", 2013,
 	func(env lock.Env) lock.Lock { return threadIDRenewed(env, renewEvery(env, 10, expireBlind)) })
 
@@ -87,8 +86,7 @@ func renewEvery(env lock.Env, n time.Duration, send expireFunc) renewalPlan {
 	return renewalPlan{first: every, every: every, ttl: env.TTL, send: send}
 }
 
-// renewAt29 sets the TTL to two thirds of Env.TTL: first after 29 thirtieths of it, and
-// then each time that two thirds have passed.
+// renewAt29 sets the TTL to two thirds of Env.TTL: first after 29 thirtieths of it, and then after every two thirds.
 func renewAt29(env lock.Env, send expireFunc) renewalPlan {
 	thirds := fraction(env.TTL, 20, 30)
 	return renewalPlan{first: fraction(env.TTL, 29, 30), every: thirds, ttl: thirds, send: send}

@@ -40,9 +40,8 @@ func checkValue(ctx context.Context, node redis.UniversalClient, key, value stri
 	return nil
 }
 
-// compareAndDeleteScript deletes a key if it still holds the caller's token. The
-// server runs a script without interruption, so no other command comes between the
-// check and the deletion. KEYS: lock. ARGV: token. Reply: number of keys deleted.
+// compareAndDeleteScript deletes a key if it still holds the caller's token. The server runs a script without
+// interruption, so no command comes between check and deletion. KEYS: lock. ARGV: token. Reply: number of keys deleted.
 //
 // Scripts are sent with EVAL, as the articles print them and as Redisson 3.12.5 does
 // by default. EVALSHA would save bytes but adds a failure of its own: see evalSHA.
@@ -53,8 +52,7 @@ end
 return redis.call("DEL", KEYS[1])
 `)
 
-// compareAndDelete checks the owner and deletes in one script. It returns ErrNotHeld
-// if the key is gone or holds another token.
+// compareAndDelete checks and deletes in one script. It returns ErrNotHeld if the key is gone or is another's.
 func compareAndDelete(ctx context.Context, node redis.UniversalClient, key, token string) error {
 	return notHeldIfZero(compareAndDeleteScript.Eval(ctx, node, []string{key}, token), "compare and delete", key)
 }

@@ -12,8 +12,7 @@ import (
 // Locks that call their script by its digest, which saves sending the source each time. The server's script cache is
 // lost when it restarts, and a promoted replica may never have had the script: the server then answers NOSCRIPT.
 
-// evalSHA is token that loads its script once and then calls it by its digest. (2015:
-// redlock-rb, until its issue 27 of November.)
+// evalSHA is token that loads its script once, then calls it by digest. (2015: redlock-rb, until issue 27 of November.)
 //
 // It was meant to avoid sending the source with each release.
 //

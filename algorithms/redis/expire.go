@@ -11,8 +11,7 @@ import (
 
 // Ways to reset the TTL of the key. Each is an expireFunc.
 
-// expireBlind sends EXPIRE, or PEXPIRE if ttl is not a whole number of seconds,
-// without checking the owner. It ignores the reply.
+// expireBlind sends EXPIRE, or PEXPIRE if ttl is not in whole seconds, without checking owner or reply.
 func expireBlind(ctx context.Context, node redis.UniversalClient, key, _ string, ttl time.Duration) error {
 	expire := node.Expire
 	if ttl%time.Second != 0 {
@@ -33,8 +32,7 @@ end
 return redis.call("PEXPIRE", KEYS[1], ARGV[2])
 `)
 
-// compareAndExpire checks the owner and resets the TTL in one script. It returns
-// ErrNotHeld if the key is gone or holds another token.
+// compareAndExpire checks the owner and resets the TTL in a script. ErrNotHeld says that the key is gone or another's.
 func compareAndExpire(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 	reply := compareAndExpireScript.Eval(ctx, node, []string{key}, token, ttl.Milliseconds())
 	return notHeldIfZero(reply, "compare and expire", key)

@@ -46,8 +46,7 @@ end
 return nil
 `)
 
-// Acquire is that of [Watchdog]. Redisson's script replies with the rest of the TTL to a client that is
-// refused; ours has no use for it.
+// Acquire is [Watchdog]'s. Redisson's script tells a refused client the rest of the TTL; ours has no use for it.
 func (s *FencedLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	keys := []string{key, "redisson_lock_token:{" + key + "}"}
 	token, err := s.eval(ctx, acquireFencedScript, keys, s.owner, s.ttl.Milliseconds()).Uint64()
@@ -78,10 +77,9 @@ type fencedWatchdogLease struct {
 // FencingToken implements [lock.Fencer].
 func (l *fencedWatchdogLease) FencingToken() uint64 { return l.token }
 
-// redislockFence is bsm/redislock with Options.FenceKey. (2026: pull request 94, merged after v0.10.0
-// of May; the script is that of v0.10.0, the token as the request describes it. v0.9.4, the latest
-// that every proxy has, has no tokens.) It leaves out several keys at once, metadata, the caller's own token, and
-// the retries of go-redis, which --client-retries plays.
+// redislockFence is bsm/redislock with Options.FenceKey. (2026: pull request 94, merged after v0.10.0 of May; the
+// script is v0.10.0's, the token as the request says. v0.9.4, the latest that every proxy has, has no tokens.) It
+// leaves out several keys, metadata, the caller's own token, and go-redis's retries, which --client-retries plays.
 //
 // It was meant to fix what token leaves open: the holder that lost its lock without noticing.
 //

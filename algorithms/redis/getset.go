@@ -44,9 +44,8 @@ var getSet = lock.Entry{
 //   - now == stamp counts as expired.
 //   - DEL does not check the owner: it deletes a successor's lock and reports success.
 //
-// Ours is the printed class, step by step, with the connection of Env instead of one static
-// connection shared by all threads, and with a TTL in whole milliseconds instead of
-// seconds. Where Java throws because a value is not a number, Acquire returns an error.
+// Ours is the printed class, step by step, with the connection of Env in place of one static connection of all threads,
+// and a TTL in whole milliseconds, not seconds. Where Java throws on what is no number, Acquire returns an error.
 type GetSet struct {
 	node  redis.UniversalClient
 	clock lock.Clock

@@ -100,8 +100,7 @@ func withToken(create createFunc, release release) func(lock.Env) lock.Lock {
 	return func(env lock.Env) lock.Lock { return newKeyLock(env, env.Tokens, create, release) }
 }
 
-// Acquire creates the key. After an error other than ErrNotAcquired it is unknown
-// whether the key exists; Entry.Expiry says what ends it then.
+// Acquire creates the key. After an error other than ErrNotAcquired the key may exist; Entry.Expiry says what ends it.
 func (s *KeyLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	l := &keyLease{lock: s, key: key, value: s.values.Token()}
 	if err := s.creator.create(ctx, s.node, key, l.value, s.ttl); err != nil {

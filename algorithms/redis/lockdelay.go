@@ -9,15 +9,13 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// lockDelay is token with a key that outlives the lease: after a release the lock is free
-// at once; after a lease that ended by itself it stays blocked for half a TTL longer.
-// (2014: the lock-delay of Consul, 15 s by default; Chubby had it in 2006.)
+// lockDelay is token with a key that outlives the lease: the lock is free at once after a release, and half a TTL later
+// after a lease that ended by itself. (2014: the lock-delay of Consul, 15 s by default; Chubby had it in 2006.)
 //
 // It was meant to fix the holder that is a little late: a pause, or a write in flight, that
 // ends within the delay meets no successor.
 //
-// How it fails: as token does, with anything that takes longer than TTL and delay. And a
-// holder that has crashed blocks the others for the delay too.
+// How it fails: as token, with anything longer than TTL and delay. A crashed holder blocks others for the delay too.
 //
 // Chubby and Consul count the delay from the end of a session. Redis has no sessions, so here the key lives for 1.5
 // times Env.TTL, and Check of the lease says by the client's own clock when Env.TTL is over.

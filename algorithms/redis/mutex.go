@@ -22,9 +22,8 @@ var mutex = lock.Entry{
 //
 // How it fails: deployed on two machines it is two locks. It gets a server from Env and sends nothing to it.
 //
-// Where ours differs: Acquire refuses instead of queueing, and refuses the thread that
-// holds the lock too, because a Lock does not know which thread calls; Java lets that
-// thread enter again. Unlike other locks it may be used concurrently.
+// Where ours differs: Acquire refuses instead of queueing, and refuses the holding thread too, since a Lock does not
+// know which thread calls; Java lets that thread enter again. Unlike other locks it may be used concurrently.
 type Mutex struct {
 	mu   sync.Mutex
 	held map[string]*mutexLease // by key

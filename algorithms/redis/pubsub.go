@@ -19,8 +19,7 @@ import (
 // unlockMessage is the message that a release publishes.
 const unlockMessage = 0
 
-// unlockChannel is Redisson's channel for key. The braces put it on the key's shard of a
-// cluster; a key that has its own is left as it is.
+// unlockChannel is Redisson's channel for key: braces put it on the key's shard of a cluster; a key with its own stays.
 func unlockChannel(key string) string {
 	if strings.Contains(key, "{") {
 		return "redisson_lock__channel:" + key
@@ -96,8 +95,7 @@ func (s *subscription) receive(ctx context.Context, d time.Duration) (any, error
 	return s.ReceiveTimeout(clientDeadline{ctx, endOf(s.clock, d)}, min(d, lock.Forever-time.Hour)+time.Hour)
 }
 
-// A clientDeadline is a context with a deadline on the client's own clock, which the
-// connection enforces. It does not cancel anything.
+// A clientDeadline is a context with a deadline on the client's clock, enforced by the connection. It cancels nothing.
 type clientDeadline struct {
 	context.Context
 	end time.Time

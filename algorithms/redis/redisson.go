@@ -16,8 +16,7 @@ var redissonLease = watchdog.Variant("redisson-lease", 2014, changedWatchdog(fun
 //
 // It was meant to fix the failover to a replica that has not received the key.
 //
-// How it fails: nothing checks the number that WAIT returns. A lock that no replica has
-// acknowledged within the second is held like any other.
+// How it fails: nothing checks what WAIT returns. A lock that no replica acknowledged within the second is held too.
 //
 // Redisson waits for as many replicas as it knows of, and sends no WAIT if there are none.
 // Ours always waits for one, since Env does not say how many there are.
@@ -42,9 +41,8 @@ var redissonRetry = watchdog.Variant("redisson-retry", 2020, changedWatchdog(fun
 //
 // It was meant to avoid a second watchdog when a thread enters again.
 //
-// How it fails: a failed renewal ends the watchdog and leaves the entry. If the holder does
-// not unlock (an exception, no finally block), the next lock of that key in that process
-// finds the entry and starts no watchdog: the lease ends without a renewal.
+// How it fails: a failed renewal ends the watchdog and leaves the entry. If the holder does not unlock (an exception,
+// no finally block), the process's next lock of that key finds the entry and starts no watchdog: nothing renews it.
 var redissonEntry = watchdog.Variant("redisson-entry", 2020,
 	changedWatchdog(func(s *Watchdog) { s.entries = map[string]*watched{} }))
 

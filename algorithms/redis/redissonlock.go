@@ -8,12 +8,10 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// redissonLock is lock() and tryLock(waitTime) of watchdog: a waiter subscribes to the
-// lock's channel, tries again, and then waits for a message or for the end of the holder's
-// lease, whichever comes first. (2014, as watchdog: RedissonLock.lock.)
+// redissonLock is lock() and tryLock(waitTime) of watchdog: a waiter subscribes to the lock's channel, tries again, and
+// then waits for a message or the end of the holder's lease. (2014, as watchdog: RedissonLock.lock.)
 //
-// It was meant to fix polling: a waiter that polls every second is up to a second late, and
-// one that polls every millisecond keeps the server busy.
+// It was meant to fix polling: every second, it is up to a second late; every millisecond, it keeps the server busy.
 //
 // How it fails: as watchdog does. And every release wakes all waiters: one gets the lock, and the others are refused.
 var redissonLock = watchdog.Variant("redisson-lock", 2014,

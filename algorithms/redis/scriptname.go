@@ -2,8 +2,7 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// ScriptName says what the script with this SHA1 does, without a space, for readers of a
-// transcript. It returns "" for a script that is not of this package.
+// ScriptName says what the script with this SHA1 does, without a space, for transcripts; "": it is not of this package.
 func ScriptName(sha string) string {
 	for name, script := range map[string]*redis.Script{
 		"compare-and-DEL":     compareAndDeleteScript, // delifequals in article 002

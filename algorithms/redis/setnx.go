@@ -43,9 +43,8 @@ var setNX = lock.Entry{
 // (Redis's own test suite demanded that), so that the second client won too; since 2.2 of February 2011 the first key
 // stays. A lock of that time had better keep its expiry in the value, as [GetSet] does.
 //
-// Ours is the article's. The try block begins after EXPIRE, so an error of EXPIRE leaves
-// Acquire and nothing deletes the key. The reply to EXPIRE is not checked, so a 0 (the key
-// has gone in between) still counts as acquired. Env.TTL is sent in whole seconds.
+// Ours is the article's. The try block begins after EXPIRE, so its error leaves Acquire and nothing deletes the key.
+// Its reply is not checked, so a 0 (the key is gone) still counts as acquired. Env.TTL is sent in whole seconds.
 var setNXExpire = lock.Entry{
 	ID:      "setnx-expire",
 	Family:  lock.TwoSteps,

@@ -23,14 +23,12 @@ import (
 // in a running client, EXPIRE or DEL goes to another server than SETNX did: the first leaves a key without a TTL, the
 // second leaves the key, and deletes what it finds elsewhere.
 //
-// A Redis Cluster answers MOVED instead: the servers agree which of them owns a slot, and a
-// client with an old map is sent to the owner.
+// A Redis Cluster answers MOVED instead: its servers agree who owns a slot, and send a client with an old map there.
 //
-// Ours has the servers in the order of Env.Shards, without names and of equal weight, and reads
-// the list for every command, as the article's pool hashes for every command. go-redis has a Ring
-// of its own, which takes rendezvous hashing and leaves out servers that do not answer a PING: the
-// list would depend on time, in a goroutine of the client, and the article is about Jedis. Key tags in
-// braces, which Jedis takes only if asked to, and weights are left out.
+// Ours has the servers in the order of Env.Shards, without names and of equal weight, and reads the list for every
+// command, as the article's pool hashes for every command. go-redis has a Ring of its own, which takes rendezvous
+// hashing and leaves out servers that answer no PING: the list would depend on time, in a goroutine of the client, and
+// the article is about Jedis. Key tags in braces, which Jedis takes only if asked to, and weights are left out.
 var sharded = setNXExpire.Variant("sharded", 2010,
 	func(env lock.Env) lock.Lock {
 		s := shards{env}
@@ -39,8 +37,7 @@ var sharded = setNXExpire.Variant("sharded", 2010,
 
 // shardedToken is token on the ring of sharded. (2013, as token.)
 //
-// It was meant to fix the two steps of sharded, and the deletion of a successor's key: its
-// script deletes on no server what is another's.
+// It was meant to fix the two steps of sharded, and the deletion of a successor's key: its script deletes only its own.
 //
 // How it fails: as token, and by the list, as sharded does. A release that goes to another server than the acquire
 // finds nothing there and returns ErrNotHeld, and the key stays for a TTL. Tokens do not help against two lists, and

@@ -26,14 +26,12 @@ var takeoverDel = stamped("takeover-del", time.Second,
 //
 // It was meant to fix takeover-del.
 //
-// How it fails: if the key does not exist, the lock is taken with GETSET and not with SETNX.
-// A client that is slow between its GET and its GETSET then replaces the stamp of a client
-// that came in between, whose lease now ends when the loser's would.
+// How it fails: if there is no key, the lock is taken with GETSET, not SETNX. A client slow between its GET and its
+// GETSET then replaces the stamp of a client that came in between, whose lease now ends when the loser's would.
 var getSetTimeout = stamped("getset-timeout", time.Second,
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1")
 
-// getSetTimeoutMS is getset-timeout with stamps in milliseconds, which article 000 takes for
-// the fix; see getset-retry-ms.
+// getSetTimeoutMS is getset-timeout in milliseconds, which article 000 takes for the fix; see getset-retry-ms.
 var getSetTimeoutMS = stamped("getset-timeout-ms", time.Millisecond,
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1-ms")
 
@@ -68,23 +66,20 @@ var getSetNil = stamped("getset-nil", time.Second,
 //
 // It was meant to fix the DEL of a successor's lock.
 //
-// How it fails: there is a gap between the check and what follows. And the loser of a takeover
-// replaces the winner's stamp with its own; the winner then believes that it has lost a lock
-// which no other client has, and does not delete it: an orphan that blocks all for a whole
-// lease. A few lines before this advice, article 000 says that the loser's write does no harm.
+// How it fails: there is a gap between the check and what follows. And the loser of a takeover replaces the winner's
+// stamp with its own; the winner then believes to have lost a lock that no other has, and does not delete it: an orphan
+// that blocks all for a whole lease. Just before this advice, article 000 says that the loser's write does no harm.
 var getSetCheck = stamped("getset-check", time.Second,
 	func(s *Timestamp) { s.retries, s.takeOver, s.checks = true, s.getSet, true }, "000-D")
 
 // Timestamp writes the time into the key at which it was created. A client that finds a time more than a TTL ago takes
 // the lock over. The article's text describes several variants of the takeover; [GetSet] is the class that it prints.
 //
-// How all of them fail: the stamp is compared with the reader's clock, and each reader applies
-// its own TTL. A client with a fast clock takes a valid lock. A loser of the takeover by GETSET
-// overwrites the winner's stamp. DEL does not check the owner.
+// How all of them fail: readers compare the stamp with their own clocks, and apply their own TTL. A client with a fast
+// clock takes a valid lock. A loser of the takeover by GETSET overwrites the winner's stamp. DEL checks no owner.
 //
-// Ours reads the clock once for each SETNX and writes the same stamp with GETSET. With stamps
-// in seconds a lease ends up to one second late, since more than a TTL has to pass between two
-// whole seconds. If a stamp is not a number, Acquire returns an error.
+// Ours reads the clock once for each SETNX and its GETSET. With stamps in seconds a lease ends up to one second late,
+// since more than a TTL has to pass between two whole seconds. If a stamp is not a number, Acquire fails.
 type Timestamp struct {
 	node  redis.UniversalClient
 	clock lock.Clock

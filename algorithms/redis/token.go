@@ -19,8 +19,7 @@ import (
 // the creator does not know that the key is its own, and it stays until the TTL ends. And everything depends on unique
 // tokens: the article draws a random integer, other implementations wrote the thread id.
 //
-// Ours takes a new token from Env.Tokens for each Acquire, and Env.TTL in whole
-// milliseconds. Nothing renews the lease; see [Watchdog].
+// Ours takes a token of Env.Tokens for each Acquire, Env.TTL in whole milliseconds. Nothing renews it; see [Watchdog].
 var tokenLock = lock.Entry{
 	ID:      "token",
 	Family:  lock.OneStep,

@@ -31,15 +31,13 @@ var watchdog = lock.Entry{
 // It was meant to fix work that takes longer than the TTL, the failure that token leaves open: the TTL need not be
 // guessed any more; it only limits for how long a crashed holder blocks the others. A crash ends the watchdog too.
 //
-// The key is a hash with one field, process and thread, whose value counts how often that
-// thread holds the lock. A thread that has the lock may acquire it again. Each Release
-// subtracts one; the last one deletes the key and publishes a message to the waiters.
+// The key is a hash with one field, process and thread, whose value counts how often that thread holds the lock: it may
+// acquire it again. Each Release subtracts one; the last deletes the key and publishes a message to waiters.
 //
 // How it fails: the first failed renewal is the last one (since Redisson 3.44 the next one is sent anyway), and the
 // holder is not told; the key goes when the TTL ends. A pause of the whole process stops the watchdog too: with 30 s, a
-// pause that begins just before a renewal may last 20 s, one that begins just after it 30 s. A holder that hangs holds
-// the lock for ever. A failover that loses the key grants it twice, and a holder on the wrong side of a network split
-// keeps renewing successfully.
+// pause just before a renewal may last 20 s, one just after it 30 s. A holder that hangs holds the lock for ever. A
+// failover that loses the key grants it twice, and a holder on the wrong side of a network split keeps renewing.
 //
 // Where ours differs from 3.12.5:
 //   - No retries. That version sends a script again to which no answer came; see redisson-retry.
@@ -228,8 +226,7 @@ func (l *watchdogLease) unwatch() {
 	}
 }
 
-// Renew resets the TTL to its full length. It returns ErrNotHeld if the process no longer
-// holds the lock. It does not restart a watchdog that has ended.
+// Renew resets the TTL in full, or returns ErrNotHeld if the process no longer holds the lock. It restarts no watchdog.
 func (l *watchdogLease) Renew(ctx context.Context) error {
 	s := l.lock
 	reply := s.eval(ctx, renewHashScript, []string{l.key}, s.owner, s.ttl.Milliseconds())

@@ -15,8 +15,7 @@ import (
 // watchMulti is token with WATCH, GET, MULTI, DEL and EXEC instead of the script. (2013:
 // Redis in Action, section 6.2, which creates the key with SETNX.)
 //
-// It was meant to fix the gap between GET and DEL on servers without scripts, or for people
-// who do not want any. It fails as token does.
+// It was meant to fix the gap between GET and DEL without scripts, or for people who want none. It fails as token does.
 //
 // Ours sends SET NX PX. As in the book, it checks the owner again after an EXEC that is
 // answered nil: the key has been modified, and it is not known by whom.
@@ -25,9 +24,8 @@ var watchMulti = tokenLock.Variant("watch-multi", 2013, withToken(setNXPX, repor
 // watchDel is watch-multi without MULTI and EXEC. (2014: the Lock of redis-py, from 2.10 on
 // and until 3.0 of 2018; pull request 1031 explains the mistake.)
 //
-// It was meant to be watch-multi. But after WATCH redis-py's pipeline sends each command
-// immediately until multi() is called, and the release did not call it: DEL was sent on its
-// own, and the transaction that was executed in the end was empty.
+// It was meant to be watch-multi. But after WATCH redis-py's pipeline sends each command at once until multi() is
+// called, and the release did not call it: DEL was sent on its own, and the transaction executed in the end was empty.
 //
 // How it fails: WATCH prevents nothing but EXEC. The check and DEL are two commands, as in
 // thread-id, although the token is unique; all failures of token remain too.

@@ -2,9 +2,8 @@ package zookeeper
 
 import "context"
 
-// herdQueue watches the whole queue, and reads it again after every change. (2010: section 2.4
-// of the USENIX paper on ZooKeeper describes the herd effect of locks without a queue, and the
-// queue as the fix. This is the queue without the fix.)
+// herdQueue watches the whole queue, and reads it again after each change. (2010: section 2.4 of the USENIX paper on
+// ZooKeeper shows the herd effect without a queue, and the queue as the fix. This is the queue without the fix.)
 //
 // It was meant to fix [naiveQueue]: a wake-up says that something has changed, and nothing more.
 //

@@ -18,9 +18,8 @@ var multiLock = protectedQueue.Variant("zk-multi", 2011,
 //
 // It was meant to fix that a client keeps some of the locks it needs while it fails to get the others.
 //
-// How it fails: as each of them does. Two clients that name the same locks in opposite order
-// wait for each other until one runs out of patience. And it does not notice if one lock is lost
-// while it waits for the others, so that they are not all held at once.
+// How it fails: as each of them does. Two clients that name the locks in opposite order wait for each other until one
+// runs out of patience. And it does not notice if one is lost while it waits for others: they are not all held at once.
 type MultiLock struct {
 	part  awaiter
 	names []string

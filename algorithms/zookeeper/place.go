@@ -28,10 +28,9 @@ type place struct {
 
 func (p *place) path() string { return p.parent + "/" + p.name }
 
-// join creates the last place in the queue under parent. With a guid, unique to this attempt, the
-// place is protected: if the answer to create is lost, join searches the queue for it. If that fails
-// too, a guaranteedSession goes on searching, in order to delete the place. Without a guid, an error
-// other than ErrSessionEnded may leave a place behind that no client knows.
+// join creates the last place in the queue under parent. With a guid, unique to this attempt, the place is protected:
+// if the answer to create is lost, join searches the queue for it. If that fails too, a guaranteedSession goes on
+// searching, to delete it. Without a guid, an error other than ErrSessionEnded may leave a place that no client knows.
 func join(ctx context.Context, zk lock.ZooKeeper, parent, guid, name string) (*place, error) {
 	if guid != "" {
 		guid = "_c_" + guid + "-"
@@ -101,8 +100,7 @@ func (p *place) readQueue(ctx context.Context) (queue []string, own int, err err
 	return p.find(names)
 }
 
-// number splits the name of a place into the part that the client chose and the number that the
-// ensemble added, which may be negative.
+// number splits a place's name into the client's part and the number that the ensemble added, which may be negative.
 func number(name string) (stem string, n int64, ok bool) {
 	i := strings.LastIndexByte(name, '-')
 	if i > 0 && name[i-1] == '-' {

@@ -17,8 +17,7 @@ type placeLease struct {
 	place *place
 }
 
-// Release gives the place up. It returns ErrNotHeld if the place was gone, because the session
-// has ended or another client deleted it.
+// Release gives the place up. It returns ErrNotHeld if it was gone: the session has ended or another client deleted it.
 func (l *placeLease) Release(ctx context.Context) error { return l.place.remove(ctx) }
 
 // Check returns ErrNotHeld if the place is gone. It asks the ensemble.

@@ -20,9 +20,8 @@ var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
 // session ends. And where the ensemble gives the same number to all places (see checkedQueue), different names make
 // create succeed: the order is then that of the GUIDs, and a newcomer may sort before the holder.
 //
-// Ours takes the GUID from Env.Tokens, and searches once: if the place is not there the attempt
-// has failed. It is the recipe's: a deletion that fails is not repeated. Curator's locks here
-// repeat it in the background; see guaranteedSession.
+// Ours takes the GUID from Env.Tokens, and searches once: if it finds no place the attempt fails. It is the recipe's: a
+// failed deletion is not repeated. Curator's locks here repeat it in the background; see guaranteedSession.
 type ProtectedQueue struct {
 	zk     lock.ZooKeeper
 	clock  lock.Clock
@@ -39,8 +38,7 @@ func newCuratorQueue(env lock.Env) *ProtectedQueue {
 	return newProtectedQueue(env)
 }
 
-// Await is that of a [lock.Queuer]. After an error it is unknown whether a place was created only
-// if the search for it failed too.
+// Await is a [lock.Queuer]'s. After an error it is unknown whether a place was created only if its search failed too.
 func (s *ProtectedQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
 	own, err := s.await(ctx, lockPath(key), placeName, newDeadline(s.clock, patience), placeBefore)
 	if err != nil {

@@ -14,8 +14,7 @@ var (
 	onlyOnce = lock.Search{Once: true, NoUses: true}
 )
 
-// All returns the locks that lock on a ZooKeeper, each after the one that it was meant to
-// fix. The caller may change the slice.
+// All returns the locks on a ZooKeeper, each after the one that it was meant to fix. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
 		// To check and to wait in line show nothing else.

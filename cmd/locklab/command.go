@@ -165,8 +165,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 // wordsOf returns the words that name a command, without "locklab".
 func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
 
-// describe writes examples for the help of a command. The catalogues describe them by the
-// command's name and their numbers, from 1.
+// describe writes examples for a command's help. The catalogues describe them by its name and their numbers, from 1.
 func describe(e *text.Printer, name string, examples []string) string {
 	var b strings.Builder
 	for i, line := range examples {

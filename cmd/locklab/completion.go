@@ -25,8 +25,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A completer returns what may come after the words before, in a language. A tab separates a word
-// from what a shell shows beside it.
+// A completer returns what may follow words, in a language. A tab separates a word from what is shown beside it.
 type completer func(lang string, before []string) []cobra.Completion
 
 // shells write the script that a shell needs, by its name.
@@ -39,8 +38,7 @@ var shells = map[string]func(root *cobra.Command, w io.Writer) error{
 
 var shellNames = []string{"bash", "zsh", "fish", "powershell"}
 
-// completionCommand writes the script that completes names in a shell. It takes the place of cobra's own,
-// which has no texts in the catalogues.
+// completionCommand writes a shell's completion script. It replaces cobra's own, which has no texts in the catalogues.
 func completionCommand() *command {
 	return &command{
 		use: "completion " + strings.Join(shellNames, "|"), args: between(1, 1, "shell"), complete: oneOf(shellNames),

@@ -17,8 +17,7 @@ import (
 	"locklab/scenarios/share"
 )
 
-// env is the environment of one call of the program: where it prints and reads, its files, and the
-// flags that all commands have.
+// env is the environment of one call: where it prints and reads, its files, and the flags that all commands have.
 type env struct {
 	*console
 	outputs
@@ -145,8 +144,7 @@ func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	}}, end
 }
 
-// input returns the content of a file on which results depend. A share of the
-// results contains it, so that merging shares does not need the file.
+// input returns the content of a file on which results depend. A share contains it, so that a merge needs no file.
 func (e *env) input(name string, limit int64) (string, error) {
 	if e.merges {
 		content, found := e.inputs[name]

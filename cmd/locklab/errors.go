@@ -69,8 +69,7 @@ func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
 }
 
-// presentable returns a message without control characters, and with … in place of most
-// of what is too long: it may repeat any input.
+// presentable is a message without control characters, and with … for most of what is too long: it may repeat input.
 func presentable(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
@@ -129,8 +128,7 @@ func flagError(c *cobra.Command, err error) error {
 // Outside of GitHub the variable is empty that --summary is given there.
 var mayBeEmpty = []string{"budget", "expect", "summary", "title"}
 
-// refuseEmpty refuses an empty name of a file, a server or another thing: an unset variable of a
-// script must not look like a flag that was left out.
+// refuseEmpty refuses an empty name: an unset variable of a script must not look like a flag that was left out.
 func refuseEmpty(c *cobra.Command, args []string) (err error) {
 	if c.Name() == cobra.ShellCompRequestCmd { // a shell completes an empty word
 		return nil

@@ -97,8 +97,7 @@ func printRows(e *text.Printer, rows [][2]string) {
 	}
 }
 
-// translateHelp makes all commands print their help in the language of the reader. Their
-// texts stand in the catalogues under their names.
+// translateHelp makes all commands print help in the reader's language. The texts are in catalogues under their names.
 func translateHelp(e *env, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range append(withChildren(root.Commands()), root) {

@@ -1,8 +1,7 @@
 // Command locklab runs, breaks, explains and compares the locks that people have built on Redis.
 //
-// Results go to standard output, progress and errors to standard error. The exit status
-// is 0 when everything came out as expected, 1 when a verdict differed, 2 for wrong use,
-// 3 when there is no answer, 4 when output was lost or for an error in locklab itself.
+// Results go to standard output, progress and errors to standard error. The exit status is 0 if all was as expected, 1
+// if a verdict differed, 2 for wrong use, 3 without an answer, 4 for lost output or an error in locklab.
 package main
 
 import (

@@ -78,9 +78,8 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	return m.play(e, entries, scs)
 }
 
-// reportMemory is the limit that the garbage collector gets while a report is made, in
-// bytes. Up to there it lets garbage grow, which saves a fifth of the time. The report
-// holds 200 MB: a limit near that would cost more time than all the rest.
+// reportMemory is the garbage collector's limit while a report is made, in bytes. Garbage grows up to there, which
+// saves a fifth of the time. The report holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Race) error {

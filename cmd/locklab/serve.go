@@ -102,8 +102,7 @@ func isSame(origin, host string) bool {
 	return origin == "" || strings.TrimSuffix(origin, defaultPort) == "http://"+strings.TrimSuffix(host, defaultPort)
 }
 
-// ServeHTTP answers the page of this server only: a page from elsewhere that runs in the
-// same browser names another host or another origin.
+// ServeHTTP answers only this server's page: a page from elsewhere in the same browser names another host or origin.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // a page cannot say this of itself

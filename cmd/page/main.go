@@ -82,8 +82,7 @@ func write(dir string) error {
 	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
 }
 
-// known are the answers that are made with the page: lessons of locks, races and terms, the runs behind the
-// interview, and the first levels.
+// known are answers made with the page: lessons of locks, races and terms, the interview's runs, and the first levels.
 func known() (map[string]any, error) {
 	names := append(lessons.Terms(), "interview", "debate", "glossary")
 	for n := range lessons.PathScreens {

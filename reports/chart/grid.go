@@ -269,8 +269,7 @@ func (g *Grid) Takeaway(lang string) string {
 	return text.Join(lang, "part.sentences", said)
 }
 
-// text has the cells and a legend. Locks that do not fit side by side
-// follow in further blocks; many of them become an overview.
+// text has the cells and a legend. Locks that do not fit side by side follow in more blocks; many become an overview.
 func (g *Grid) text(out *layout.Lines) {
 	if g.Many() {
 		g.overview(out)

@@ -40,8 +40,7 @@ func (g *Grid) Bands() []Band {
 	})
 }
 
-// sameVerdicts reports whether two locks have the same verdicts everywhere. The time for
-// which clients were blocked does not count.
+// sameVerdicts reports whether two locks agree everywhere. How long clients were blocked does not count.
 func (g *Grid) sameVerdicts(a, b int) bool {
 	for j := range g.Races {
 		x, y := g.cell(a, j), g.cell(b, j)

@@ -125,8 +125,7 @@ func inColor(stands bool) color.NRGBA {
 // faded is a colour that lets what is below it through.
 func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
 
-// StyleSheet is the CSS of the classes that look the same by day and by night, as
-// charts draw them. The quiet classes are the page's business.
+// StyleSheet is the CSS of classes that look the same day and night, as charts draw them. Quiet classes are the page's.
 func StyleSheet() string {
 	var b strings.Builder
 	for _, c := range []Class{classBroken, classFenced, classTouched, classStuck, classOrphan, classSlow} {

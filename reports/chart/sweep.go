@@ -18,8 +18,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
-// curves or against two as heat maps, for each lock.
+// A Sweep draws each lock's share of seeded runs with some verdicts, against one setting as curves or two as heat maps.
 type Sweep struct{ study.Sweep }
 
 // Name is that of Result.

@@ -118,8 +118,7 @@ func (v *Verification) Text(w io.Writer) error {
 	return err
 }
 
-// JUnit's file format has no standard; these are the elements that all readers
-// know. It contains no times, so that the same contract gives the same bytes.
+// JUnit's format has no standard; all readers know these elements. Without times, equal contracts give the same bytes.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`

@@ -1,5 +1,4 @@
-// Package checked builds and runs the tests of locks that are not in the list, which call
-// package locktest, and reads what they have found.
+// Package checked builds and runs the tests of locks not in the list, which call locktest, and reads what they found.
 package checked
 
 import (

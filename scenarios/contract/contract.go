@@ -87,8 +87,7 @@ func CellOf(entry lock.Entry, sc race.Race) Expectation {
 	return Expectation{Lock: entry, Race: sc}
 }
 
-// Why is the own contract's reason for what becomes of a lock in a race; empty where
-// the lock holds, or the race does not apply to it.
+// Why is the own contract's reason for a lock's verdict in a race; empty where it holds or the race does not apply.
 func Why(entry lock.Entry, sc race.Race) race.Reason { return CellOf(entry, sc).Why }
 
 // Expected returns what the own contract says of a run; nil if its settings are not the
@@ -109,9 +108,8 @@ func AsExpected(o *race.Outcome) bool {
 	return want == nil || o.Triggered && sameWords(o.Verdicts, want)
 }
 
-// Uncontracted reports whether the own contract says nothing of a lock in a race: no outcome is then as expected, and
-// none differs. For anything that is not one of the listed races, such as a search, it reports whether the contract
-// does not know the lock at all.
+// Uncontracted reports whether the own contract says nothing of a lock in a race: then no outcome is as expected, and
+// none differs. For all but the listed races, such as a search, it reports whether the contract does not know the lock.
 func Uncontracted(entry lock.Entry, sc race.Race) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {
 		return len(Uncovered(entry)) == len(scenarios.All())

@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// An Expectation is the result that one lock must have in one race, which is played, within
-// the bounds of one search, or for any number of clients.
+// An Expectation is the result that a lock must have in a race, within a search's bounds, or for any number of clients.
 type Expectation struct {
 	File   string // the contract, as the user named the file; "": made by hand
 	Line   int    // of File; where the expectation is derived, the line that it follows from

@@ -54,9 +54,8 @@ func (r *Result) Trace() string {
 	return r.Outcome.Trace.Link()
 }
 
-// Verify plays and searches everything that is expected, on all cores. The results are
-// in the order of list; w computes them. When ctx ends, what is not finished is NotRun and
-// the error is ctx's. Other errors are about code that the simulator cannot run.
+// Verify plays and searches all that is expected, on all cores. Results are in list's order; w computes them. When ctx
+// ends, what is not finished is NotRun and the error is ctx's. Others are about code that the simulator cannot run.
 func Verify(ctx context.Context, list []Expectation, w *share.Work) ([]Result, error) {
 	var tasks []share.Task
 	for i := range list {

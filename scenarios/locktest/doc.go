@@ -26,10 +26,9 @@
 // name. Other random numbers are the same in each execution of a history if they are of crypto/rand, or of math/rand
 // and the go.mod or the test says //go:debug randseednop=0. Switch random retries off (go-redis: MaxRetries: -1).
 //
-// A select with several ready cases takes one by chance. Where that makes a difference the search follows each: such a
-// history is executed until 20 executions have shown no further way. So is other code that goes on in two to four ways,
-// each of which it takes often. Code that differs otherwise is not proved: Check says where, and what random schedules
-// have found.
+// A select with several ready cases takes one by chance. Where that matters the search follows each: such a history is
+// executed until 20 executions have shown no further way. So is other code that goes on in two to four ways, each of
+// which it takes often. Code that differs otherwise is not proved: Check says where, and what random schedules found.
 //
 // # What it proves, and what not
 //

@@ -27,9 +27,8 @@ import (
 )
 
 // Race plays one of the lab's races with the code in place of a lock of the list: "gc-pause", or by its number "R18";
-// locklab list races names them. A race is one run: a script of faults and a timetable of clients, each of which calls
-// client until it has entered. Its numbers are in parts of the lease that the code asks for, which is observed, as is
-// the number of servers.
+// locklab list races names them. A race is one run: a script of faults and a timetable of clients, each calling client
+// until it enters. Its numbers are in parts of the lease that the code asks for, observed like the number of servers.
 //
 // finds names the verdicts that the race comes to, and no other: without it the test fails if there is a failure. A
 // race that wants what the code does not show, such as a renewal by hand, does not apply to it: then the test is
@@ -137,8 +136,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client), finds ...string)
 	}
 }
 
-// briefly is a lease of which a holder works for two fifths, while it is observed: not
-// longer than what the code really asks for.
+// briefly is a lease of which a holder works for two fifths, while observed: not longer than the code really asks for.
 const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.

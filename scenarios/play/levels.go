@@ -66,8 +66,7 @@ var levels = []Level{
 	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database"},
 }
 
-// codes are the locks of the levels as one writes them on a whiteboard: a line with the lock's name, and its code up to
-// an empty line.
+// codes are the levels' locks as one writes them on a whiteboard: a line with the name, and code up to an empty line.
 //
 //go:embed code.txt
 var codes string

@@ -20,8 +20,7 @@ import (
 const (
 	// longest is the greatest duration of a setting. Races may multiply it without an overflow.
 	longest = 50_000 * time.Hour
-	// mostTurns is the largest number of retries and renewals of all clients within a run. It
-	// keeps a run within about a second and some tens of MB.
+	// mostTurns bounds all clients' retries and renewals in a run, which then takes about a second and tens of MB.
 	mostTurns = 10_000
 )
 
@@ -149,8 +148,7 @@ func (sc Race) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, er
 	return given, nil
 }
 
-// timesIn returns how often the given budget allows a needed fault. It must allow the
-// fault in the size of the settings.
+// timesIn returns how often a budget allows a needed fault. It must allow the fault in the settings' size.
 func timesIn(given []simulator.FaultBudget, needed simulator.FaultBudget, s Settings) (times int, err error) {
 	name := needed.Fault.Name
 	for _, g := range given {

@@ -157,8 +157,7 @@ func (a *ClientRun) ShutDown() {
 	}
 }
 
-// Renew renews the lease and returns whether the client goes on: true if that succeeded,
-// or if the lease cannot be renewed by its holder.
+// Renew renews the lease and returns whether the client goes on: if that succeeded, or its holder cannot renew it.
 func (a *ClientRun) Renew(lease lock.Lease) bool {
 	r, ok := lock.As[lock.Renewer](lease)
 	return !ok || client.Ask(a.Client, client.Renewing, r.Renew)

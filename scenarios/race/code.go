@@ -24,8 +24,7 @@ type Code struct {
 	Client func(s Settings, c ClientSpec) simulator.ClientConfig
 }
 
-// Settings returns the numbers of a race for a lease of Code.TTL in place of the
-// race's own. Durations that are parts of a lease change with it.
+// Settings returns a race's numbers for a lease of Code.TTL in place of its own. Parts of the lease change with it.
 func (code *Code) Settings(sc Race) Settings { return code.settings(sc.Settings) }
 
 func (code *Code) settings(s Settings) Settings {

@@ -12,8 +12,7 @@ import (
 // to a lock, why.<key> why a lock has its verdict. "" is no reason.
 type Reason string
 
-// A Need is what a race needs of a lock: how a profile shows that the lock has it, and the reason why the race does
-// not apply to one that has not.
+// A Need is what a race needs of a lock: how a profile shows it, and why the race does not apply to a lock without it.
 type Need struct {
 	Why Reason
 	Has func(p Profile) bool

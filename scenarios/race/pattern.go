@@ -92,8 +92,7 @@ func DeletesKey(c int) Pattern {
 	return changesKey(c).and(func(e *history.Event) bool { return e.After == "" })
 }
 
-// LosesKey matches the event by which a server loses the lock's key through no client:
-// by a failover, a restart or a deletion from outside.
+// LosesKey matches a server's loss of the lock's key through no client: by failover, restart or deletion from outside.
 func LosesKey(e *history.Event) bool { return DeletesKey(0)(e) }
 
 // JoinsQueue matches the event by which a client gets a znode in a ZooKeeper queue.

@@ -15,8 +15,7 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// A Profile is how a lock behaves when hardly anything goes wrong. It is observed in
-// runs, not declared, and decides which races apply to the lock.
+// A Profile is how a lock behaves when little goes wrong, observed in runs, not declared. It decides which races apply.
 type Profile struct {
 	Nodes           int  // number of servers that it asks for one key
 	TwoSteps        bool // its acquire creates a key without TTL in one command and goes on with another
@@ -47,9 +46,8 @@ type Profile struct {
 	WaitsInLine     bool // it has a queue in which it waits for its turn
 }
 
-// ProfileOf plays the lock with the standard numbers: a client that works for one and a
-// half leases and shuts down; a client that finds the lock of another that has crashed
-// in its acquire; a holder that tries everything that its lease offers; and Calm.
+// ProfileOf plays the lock with the standard numbers: a client that works for one and a half leases and shuts down; one
+// that finds the lock of another that crashed in its acquire; a holder that tries all that its lease offers; and Calm.
 func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {

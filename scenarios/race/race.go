@@ -1,9 +1,8 @@
 // Package race is the language in which a race between users of a lock is written down, and the runner that plays it.
 //
 // A Race is one race: its Settings (the numbers), its Clients (who uses the lock, when and for how long), its Script
-// (Triggers that inject faults or hold messages back when a certain event happens) and Triggered (whether a run shows
-// the race). It knows no lock: Race.Needs decides from a lock's Profile, which is observed in runs, whether the race
-// applies to it.
+// (Triggers that inject faults or hold messages back at a certain event) and Triggered (whether a run shows the race).
+// It knows no lock: Race.Needs decides from a lock's Profile, which is observed in runs, whether the race applies.
 //
 // Play runs a lock in a race on the simulator, and returns an Outcome: the history, the judges' findings and the
 // verdicts. A run is deterministic; Settings.Seed other than 0 varies the length of messages.
@@ -50,8 +49,7 @@ type Race struct {
 	// IncludeNonExclusive applies the race also to locks that let a second client in
 	// without any fault. In other races such a lock would prove nothing.
 	IncludeNonExclusive bool
-	// AllowsShared applies the race also to locks with several holders by design. The
-	// other races need one of two clients to wait.
+	// AllowsShared applies the race also to locks shared by design. Other races need one of two clients to wait.
 	AllowsShared bool
 	// Data applies the race also to what is no lock (lock.Guard). In the others something happens to a lock: it
 	// is left behind, lost, or given twice.
@@ -61,14 +59,12 @@ type Race struct {
 	Clients func(s Settings) []ClientSpec
 	// Script returns the triggers of one run: they keep state, so each run has its own. Nil: nothing interferes.
 	Script func(s Settings, nodes int) []Trigger
-	// Triggered reports whether a run is the race of the title: the process was indeed
-	// paused while it was inside and another client asked.
+	// Triggered reports whether a run is the title's race: a process was paused while inside and another client asked.
 	Triggered func(h *history.History) bool
 }
 
-// A ClientSpec is what a client does: it acquires the lock, trying until it succeeds, reads
-// the resource, works for Work, writes a value based on what it has read, works for Tail, and releases the lock.
-// Durations are by its own clock, unless stated otherwise.
+// A ClientSpec is what a client does: it tries until it has the lock, reads the resource, works for Work, writes a
+// value based on that, works for Tail, and releases the lock. Durations are by its own clock, if not stated otherwise.
 type ClientSpec struct {
 	Start time.Duration // true time at which it begins
 	Work  time.Duration // inside, from the read to the write
@@ -78,8 +74,7 @@ type ClientSpec struct {
 	PPM   int32         // microseconds that its clock gains per true second
 	First int           // the server with which its list of servers begins, from 0
 	List  int           // number of servers on its list, if its lock chooses from one; 0: lock.Entry.Shards
-	// Patience is the time that each attempt waits in the lock's queue, if the lock has one
-	// (lock.Queuer); 0: it does not wait.
+	// Patience is how long each attempt waits in the lock's queue, if it has one (lock.Queuer); 0: it does not wait.
 	Patience time.Duration
 	// Thread is the runtime's name of its thread; "": a unique one.
 	Thread string

@@ -185,8 +185,7 @@ func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, erro
 	return p.player.Play(opt)
 }
 
-// History returns the history of a run of the Player, without judging it. It uses the
-// run's events, which are valid until the next run.
+// History returns the history of a run, without judging it. It uses the run's events, valid until the next run.
 func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 	h := client.History(p.Entry, len(p.Clients), s.TTL)
 	h.Race, h.Key, h.Guard = p.Race.ID, p.code.key(), p.Race.guard(p.Entry)

@@ -37,8 +37,7 @@ func Thaw(client int, d time.Duration) Action {
 	return func(s *schedule.Stage, _ *history.Event) { s.After(d, func() { s.Thaw(client) }) }
 }
 
-// RunTriggers returns the triggers as a function for schedule.Conditions.Script. They keep
-// state: each run needs triggers of its own.
+// RunTriggers returns triggers as the function schedule.Conditions.Script. They keep state: each run needs its own.
 func RunTriggers(triggers []Trigger) func(s *schedule.Stage, e *history.Event) {
 	next := 0
 	return func(s *schedule.Stage, e *history.Event) {

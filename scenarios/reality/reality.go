@@ -138,9 +138,8 @@ func (b *Bench) look(ctx context.Context) error {
 // A Showing is a trace in the lab and on real servers.
 type Showing struct {
 	Lab *race.Outcome
-	// NotShown is the reason why it was not played on real servers: a key of the catalogues of texts
-	// (there with the prefix "live."); "": it was. Missing is what is named with it, as the command
-	// that the redis-server does not know.
+	// NotShown is why it was not played on real servers: a key of the catalogues of texts (there with the prefix
+	// "live."); "": it was. Missing is what is named with it, as the command that the redis-server does not know.
 	NotShown race.Reason
 	Missing  string
 	Round    int // the one that is compared, from 1: the first that differs from the lab, or the last

@@ -27,13 +27,11 @@ type Bounds struct {
 	Timing  Mode          // how time passes
 	// Work is a client's time inside, at any timing at most; 0: two fifths of a lease, a third at any timing.
 	Work time.Duration
-	// Latency is the time that a message to or from a server takes, and Lateness how late a timer
-	// fires or a client goes on that was paused: at any timing, at most, in whole steps of Step;
-	// AtOnce: not at all; 0: a step, and for messages to and from several servers AtOnce.
-	// In lockstep each message to and from a Redis takes Latency, and no timer is late.
+	// Latency is how long a message to or from a server takes, and Lateness how late a timer fires or a paused client
+	// goes on: at any timing, at most, in whole steps of Step; AtOnce: not at all; 0: a step, and for messages to and
+	// from several servers AtOnce. In lockstep each message to and from a Redis takes Latency, and no timer is late.
 	Latency, Lateness time.Duration
-	// Skew is by how much the clock of each client may be off from the start, either way: a
-	// whole number of steps of Step, or 0.
+	// Skew is by how much each client's clock may be off from the start, either way: a multiple of Step, or 0.
 	Skew time.Duration
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
@@ -155,8 +153,7 @@ func jumps(a simulator.FaultBudget) bool {
 	return a.Fault == faults.ClientClock || a.Fault == faults.NodeClock
 }
 
-// Settled fills in what was left open. A clock that jumps or is off ends a lease early,
-// which shows only if a client asks early.
+// Settled fills in what is open. A clock that jumps or is off ends a lease early, seen only if a client asks early.
 func (b Bounds) Settled(entry lock.Entry) Bounds {
 	b = b.as(entry.Search, entry)
 	if b.Nodes == 0 {

@@ -68,12 +68,10 @@ func divisor(a, b time.Duration) time.Duration {
 	return a
 }
 
-// finest is the factor by which a step that is named may be finer than that of the search: with
-// finer ones a search has far too many states.
+// finest is the factor by which a named step may be finer than the search's: finer ones have far too many states.
 const finest = 10
 
-// wholeStep returns the longest step up to a given one, in whole milliseconds, of which d is a
-// multiple; 0: it would be too fine.
+// wholeStep returns the longest step up to a given one, in whole milliseconds, that divides d; 0: it would be too fine.
 func wholeStep(d, most time.Duration) time.Duration {
 	for n := max((d+most-1)/most, 1); d/n*finest >= most && d/n >= time.Millisecond; n++ {
 		if d%n == 0 && d/n%time.Millisecond == 0 {

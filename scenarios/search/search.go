@@ -107,9 +107,8 @@ func (s *Search) AllPars() []string {
 // SearchID is the race of traces that a search has found.
 const SearchID = "search"
 
-// Explore searches everything that a lock can come to within the bounds. Where they leave
-// open the timing, the uses or the attempts, these are as it is written beside the lock; see lock.Search. When
-// ctx ends, the search so far comes with ctx's error.
+// Explore searches all that a lock can come to within the bounds. Where they leave open timing, uses or attempts, these
+// are as written beside the lock; see lock.Search. When ctx ends, the search so far comes with ctx's error.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := CheckSearch(entry, b); err != nil {
 		return nil, err

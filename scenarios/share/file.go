@@ -13,8 +13,7 @@ import (
 type Share struct {
 	Format string `json:"format"` // shareFormat
 	Build  string `json:"build"`
-	// Command is the command line without "locklab", without flags that say how and where
-	// results are shown, and without --shard.
+	// Command is the command line without "locklab", flags that say how and where results are shown, and --shard.
 	Command []string `json:"command"`
 	// Inputs are the files that the command reads, by name, such as a contract.
 	Inputs  map[string]string `json:"inputs,omitempty"`

@@ -102,8 +102,7 @@ func Each[T any](
 	}})
 }
 
-// longestFirst are the indices of the tasks by falling cost, so that no core is idle while
-// another is busy with the last of them.
+// longestFirst are the indices of the tasks by falling cost, so that no core is idle while another does the last.
 func longestFirst(tasks []Task) []int {
 	order := make([]int, len(tasks))
 	for i := range order {

@@ -8,8 +8,7 @@ import (
 	"locklab/scenarios/share"
 )
 
-// Matrix plays every lock in every race, on all cores, with the races' own settings. Cells come by race, then by
-// lock, in the given order.
+// Matrix plays every lock in every race, on all cores, with its own settings. Cells come by race, then lock, as given.
 //
 // show is called with each run while it has its history, with the lines of the lock's code, from several goroutines;
 // then the history, which takes much memory, is dropped. nil: all histories are kept, without lines. w computes the

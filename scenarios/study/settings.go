@@ -22,8 +22,7 @@ type Situation struct {
 	Clients int
 	// Work is the time that every client is inside, on its clock; 0: UsualWork; with Renewal, three TTL.
 	Work time.Duration
-	// WholeLease has c1 stay for a lease in place of Work: on its clock, from before it asked,
-	// or until a check of the lease fails.
+	// WholeLease has c1 stay for a lease in place of Work: on its clock, from before it asked, or until a check fails.
 	WholeLease bool
 	Renewal    time.Duration // every client renews its lease so often, on its clock; 0: it does not
 	// Pause is that of c1's process: once, from a random moment of its Work on, true time.
