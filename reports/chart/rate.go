@@ -32,6 +32,8 @@ func (r *Rate) Assumptions(lang string) string {
 		switch {
 		case s.Quality == cost.Given:
 			return s.ID
+		case s.Quality == cost.Maximum && !s.Assumed:
+			key = "rate.input.most"
 		case s.Assumed:
 			key = "rate.input.assumed"
 		}
@@ -53,7 +55,7 @@ func (r *Rate) Assumptions(lang string) string {
 
 // Inconclusive reports whether a bound has no number.
 func (r *Rate) Inconclusive() bool {
-	return slices.ContainsFunc(r.Bounds, func(b cost.Bound) bool { return b.AtMost == nil })
+	return slices.ContainsFunc(r.Bounds, func(b cost.Bound) bool { return b.AtMost == nil && b.Harmful == nil })
 }
 
 // Table has one row for each lock, source and TTL.
@@ -118,6 +120,9 @@ func (r *Rate) Notes(lang string) (notes []string) {
 	if r.Inconclusive() {
 		notes = append(notes, say(lang, "rate.note.unknown"))
 	}
+	if slices.ContainsFunc(r.Bounds, func(b cost.Bound) bool { return b.AtMost == nil && b.Harmful != nil }) {
+		notes = append(notes, say(lang, "rate.note.unbounded"))
+	}
 	notes = append(append(notes, r.lone(lang)...), say(lang, "rate.method"), say(lang, "rate.sources"))
 	for _, s := range r.Sources {
 		line := say(lang, "rate.source.given", "name", s.ID)
@@ -171,6 +176,8 @@ func viewRate(c *Chart, lang string) *Table {
 	t := across(all, []string{"source"}, "lock", func(of []record) any {
 		if n := of[0].number("overlaps_a_year_at_most"); !math.IsNaN(n) {
 			return number(n)
+		} else if !math.IsNaN(of[0].number("share_of_pauses_that_harm")) {
+			return "-" // the source has no bound
 		}
 		return "?"
 	})

@@ -30,6 +30,9 @@ const (
 	Given    Quality = "given"
 )
 
+// bounds reports whether no pause of a source is longer than its longest one.
+func (s Source) bounds() bool { return s.Quality == Maximum || s.Quality == Given }
+
 // Sources are those whose figures were found.
 func Sources() []Source {
 	source := func(id string, quality Quality, perYear float64, lengths string) Source {

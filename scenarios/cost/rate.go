@@ -43,8 +43,9 @@ type Bound struct {
 	Shortest time.Duration `json:"shortest_harmful_pause_ns"` // by the lease; Forever: none does harm
 	Harmful  *float64      `json:"share_of_pauses_that_harm"` // of those that strike a hold
 	Slow     float64       `json:"slow_work_overlaps_a_year"` // contended holds that outlive the lease without a pause
-	// AtMost is the number, of pauses and of slow work; nil: search has no answer or contradicts the runs, or the lease
-	// ends with its holder, so that runs say nothing about pauses. Then Harmful is nil and Shortest is Unmeasured too.
+	// AtMost is the number, of pauses and of slow work; nil: the source has none so long, and says not how long they can
+	// be. Nil too, with Harmful, where Shortest is Unmeasured: search has no answer or contradicts the runs, or the lease
+	// ends with its holder, so that runs say nothing about pauses.
 	AtMost *float64 `json:"overlaps_a_year_at_most"`
 	Blocked
 }
@@ -75,7 +76,9 @@ func (s Subject) Bound(u Usage, of Source) Bound {
 	if l := s.Lease; len(l.Spans) == 1 && !l.Kept && u.Work > leases(l.Spans[0].Left, u.TTL) {
 		b.Slow = u.PerSecond * u.Contended * secondsAYear
 	}
-	b.AtMost = new(b.Pauses*u.Held()*u.Contended**b.Harmful + b.Slow)
+	if n := b.Pauses*u.Held()*u.Contended**b.Harmful + b.Slow; n > 0 || of.bounds() || harm(Forever) == 0 {
+		b.AtMost = &n
+	}
 	return b
 }
 
