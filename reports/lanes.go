@@ -33,6 +33,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 		if h.ZooKeeper && slices.ContainsFunc(d.lines, line.repeats) {
 			out.Put(say(lang, "lanes.tries"), 2)
 		}
+		if h.Database && slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.SessionEnd }) {
+			out.Put(say(lang, "lanes.idle"), 2)
+		}
 		if h.Probe > 0 && d.clients >= h.Probe {
 			out.Put(say(lang, "lanes.probe", "client", clientName(h.Probe)), 2)
 		}

@@ -249,8 +249,10 @@ func Claim(s *search.Search, lang string) string {
 		head = "certificate.found"
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
-	if others != "" {
-		head = "certificate.union"
+	if others != "" && words == nil {
+		head, found = "certificate.union", say(lang, "certificate.union.none")
+	} else if others != "" {
+		head, found = "certificate.union", say(lang, "certificate.union.some", "verdicts", joined(words, lang))
 	}
 	switch {
 	case s.Unjudged() != nil && others != "":

@@ -539,10 +539,11 @@ func glossed(lang string, words []verdict.Word) string {
 	}))
 }
 
-// race adds a slide about a run, with why it ends as it does. What it is is part of the answer.
+// race adds a slide about a run, with what prevents it. What it is is part of the answer.
 func (d *deckMaker) race(o *race.Outcome) {
 	key := "race." + o.Race.ID
-	d.run(Race, d.short(o.Lock), d.m.p.Say("lesson.ask"), d.found(o), key+".why", o)
+	cure := spoken(d.Lang, d.m.p.Say("lesson.prevents", "text", d.brief(1, key+".mends")))
+	d.run(Race, d.short(o.Lock), d.m.p.Say("lesson.ask"), d.found(o), cure, o)
 	d.tell(Notes, key+".why")
 	d.say(Notes, Story(d.Lang, o.Race, "story"))
 	d.list(Notes, d.m.p.Say("label.race.not"), d.m.lines(d.Lang, key+".not"))
@@ -554,7 +555,7 @@ func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	enough := map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)]
 	found := d.m.p.Say(enough, "found", d.found(o))
-	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, key, o)
+	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, d.brief(1, key), o)
 	d.list(Notes, d.m.p.Say("label.race.mends"), d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }
@@ -572,7 +573,7 @@ func (d *deckMaker) found(o *race.Outcome) string {
 func (d *deckMaker) run(kind, heading, asked, found, answer string, o *race.Outcome) {
 	d.slide(kind, heading, o)
 	d.say(Asked, asked)
-	d.say(Answer, RunTitle(d.Lang, o), found, d.brief(1, answer))
+	d.say(Answer, RunTitle(d.Lang, o), found, answer)
 	d.full(2, o)
 }
 

@@ -54,11 +54,9 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "redlock"),
 				"clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap,
 				verdict.Lie)},
-			want: "Found OVERLAP, STALE-WRITE, LIE. Within these bounds, for 2 clients with 1 attempt each, at the " +
-				"instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for " +
-				"here, if its code does the same at every time of day; another search (the instants searched, " +
-				"servers: 3, clients that also check) " +
-				"found LIE.",
+			want: "Found OVERLAP, STALE-WRITE, LIE. For 2 clients with 1 attempt each, at the instants searched: " +
+				"OVERLAP, STALE-WRITE, and nothing else that was looked for, if its code does the same at every " +
+				"time of day; by another search (the instants searched, servers: 3, clients that also check): LIE.",
 		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks,
@@ -70,18 +68,16 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{},
 					verdict.Overlap, verdict.WrongDel),
 			},
-			want: "Found ORPHAN, OVERLAP, WRONG-DEL. Within these bounds, for 2 clients with 2 attempts each, at the " +
-				"instants searched: ORPHAN can occur, and no other failure that was looked for here; another " +
-				"search (the instants searched, " +
-				"1 attempt each, clients that also renew) found OVERLAP; another search (lockstep) found WRONG-DEL.",
+			want: "Found ORPHAN, OVERLAP, WRONG-DEL. For 2 clients with 2 attempts each, at the instants searched: " +
+				"ORPHAN, and nothing else that was looked for; by another search (the instants searched, 1 attempt " +
+				"each, clients that also renew): OVERLAP; by another search (lockstep): WRONG-DEL.",
 		},
 		"lock-delay": { // nothing, but for what another search has found
 			made: madeSearch(racetest.Lock(t, "lock-delay"), "clients=2,attempts=2,budget=pause=1", explore.Result{}),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "lock-delay"),
 				"clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap)},
-			want: "Found OVERLAP. Within these bounds, for 2 clients with 2 attempts each, in lockstep only: no " +
-				"failure that was looked for can occur here; another search (any timing, 1 attempt each) found " +
-				"OVERLAP.",
+			want: "Found OVERLAP. For 2 clients with 2 attempts each, in lockstep only: nothing that was looked for; by " +
+				"another search (any timing, 1 attempt each): OVERLAP.",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
