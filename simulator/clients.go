@@ -135,8 +135,7 @@ func (all *clients) otherWays(p *node.ClientProcess, c int8, thread int) int8 {
 	return 0
 }
 
-// due is the time until the next deadline of a client's own; Never if there is none.
-// While it is paused the network and the servers go on.
+// due is the time until a client's next own deadline; Never if it has none. In a pause network and servers go on.
 func (all *clients) due(p *node.ClientProcess, c int8) time.Duration {
 	next := Never
 	if p.Paused || p.Stopped() > 0 {

@@ -62,9 +62,8 @@ type ClientConfig struct {
 // A NodeConfig is one server.
 type NodeConfig struct {
 	Replicas int // 0 to MaxReplicas, which Replicate brings up to date and Failover promotes
-	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer that
-	// whose last acknowledgement is at most MaxLag old, on its own clock, the server refuses writes. It
-	// hears of all but those that a split has cut it off from.
+	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer whose last acknowledgement is at most
+	// MaxLag old, on its own clock, the server refuses writes. It hears of all but those that a split has cut off.
 	MinReplicas int
 	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
 	AOF         AOF           // what a crash leaves; the zero value is nothing

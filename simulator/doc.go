@@ -13,8 +13,7 @@
 // different schedulers over the same steps.
 //
 // A [Simulator] holds what all worlds of one [Config] share: tables that remember what code and servers do. They make a
-// step cheap and change nothing else. The numbers in a world name entries of these tables, so a world belongs to its
-// Simulator.
+// step cheap and change nothing else. A world's numbers name entries of these tables, so it belongs to its Simulator.
 //
 // # Processes
 //
@@ -40,11 +39,10 @@
 // # What is left out
 //
 // A server executes one request at a time, in no time. A pipeline arrives whole. Connections are made again without
-// delay, except those of which the server keeps something (watched keys, subscriptions), which break with it, and the
-// session of a ZooKeeper. A server does not notice that a client has closed a connection or died; only a ZooKeeper
-// session times out. What redisnode refuses, and where it differs from a Redis 7, its documentation lists; so does that
-// of zookeeper. How the servers of an ensemble agree, and Redis Cluster and Sentinel, are left out: a failover is one
-// step.
+// delay, except those of which the server keeps something (watched keys, subscriptions), which break with it, and
+// ZooKeeper sessions. A server does not notice that a client closes a connection or dies; only a ZooKeeper session
+// times out. What redisnode refuses, and where it differs from a Redis 7, its documentation lists; so does zookeeper's.
+// How the servers of an ensemble agree, and Redis Cluster and Sentinel, are left out: a failover is one step.
 //
 // Limits: see [MaxClients] and the constants with it. They keep a World a plain value.
 package simulator

@@ -219,8 +219,7 @@ func (n ServerTarget) CanSplit(c ClientTarget, replica int) bool {
 	return err == nil
 }
 
-// Split cuts the server's master off, with client c, and promotes a replica,
-// from 0. If that is so already, one more client is cut off with it.
+// Split cuts the server's master off, with client c, and promotes a replica, from 0. If it is split, c is cut off too.
 func (n ServerTarget) Split(c ClientTarget, replica int8) error {
 	if err := cmp.Or(n.known(), c.known()); err != nil {
 		return err
@@ -228,9 +227,8 @@ func (n ServerTarget) Split(c ClientTarget, replica int8) error {
 	return n.strike(node.Input{What: node.Split, Choice: Choice{Client: int8(c.ID), Thread: replica}})
 }
 
-// StepClock moves the clock of the server by d, and with it the end of every
-// key that has one. With pending a key that ends at the instant to which the clock jumps has not
-// ended yet; that needs a Timing. Only a fault that Rewinds sets it back.
+// StepClock moves the server's clock by d, and with it the ends of its keys. With pending a key that ends at the
+// instant to which the clock jumps has not ended yet; that needs a Timing. Only a fault that Rewinds sets it back.
 func (n ServerTarget) StepClock(d time.Duration, pending bool) error {
 	switch err := n.known(); {
 	case err != nil:

@@ -101,9 +101,8 @@ func (c ClientTarget) Return() error {
 	return nil
 }
 
-// Threads calls yield for each thread that is there and runs: it waits for no other thread, and
-// neither it nor its process is paused. It is not known of the code of a Host, and if a thread
-// is paused alone: a client has one pause at a time.
+// Threads calls yield for each thread that is there and runs: it waits for no other, and neither it nor its process is
+// paused. It is not known of the code of a Host, and if a thread is paused alone: a client has one pause at a time.
 func (c ClientTarget) Threads(yield func(t ThreadTarget) bool) {
 	for _, t := range c.threads() {
 		if !c.ThreadStopped() && t.runs() && !yield(t) {
@@ -115,8 +114,7 @@ func (c ClientTarget) Threads(yield func(t ThreadTarget) bool) {
 // ThreadStopped reports whether a thread of the client is paused alone.
 func (c ClientTarget) ThreadStopped() bool { return c.state().Stopped() > 0 }
 
-// Unsent reports whether the client may stop before the requests leave it that it has just
-// made: nothing shows yet that they have.
+// Unsent reports whether the client may stop before its latest requests leave it: nothing shows yet that they have.
 func (c ClientTarget) Unsent() bool {
 	all := c.threads()
 	return slices.ContainsFunc(all[:], ThreadTarget.Unsent)
@@ -192,8 +190,7 @@ func (c ClientTarget) Lists(n int) (on, may bool) {
 	return on, !p.Dead && p.List != 0 && p.List != 1<<(n-1)
 }
 
-// Relist adds server n to the client's list, or removes it. The code of the client sees that when it
-// reads the list the next time.
+// Relist adds server n to the client's list, or removes it. The client's code sees that when it next reads the list.
 func (c ClientTarget) Relist(n int) error {
 	if _, may := c.Lists(n); !may {
 		return node.Refuse("refused.list")
@@ -284,13 +281,11 @@ func (t ThreadTarget) ToRedis() bool {
 	return t.f.v.s.fallible != nil && t.op().Kind == process.Request
 }
 
-// LoseRequest makes the request that the thread has sent vanish before the server sees it. One to
-// a ZooKeeper takes the connection with it.
+// LoseRequest loses the thread's request before the server sees it. One to a ZooKeeper takes the connection along.
 func (t ThreadTarget) LoseRequest() error { return t.lose(node.Asking, history.LoseRequest) }
 
-// LoseReply makes the reply to the thread vanish: the command has been executed, and its sender
-// does not learn so. One of a ZooKeeper takes the connection with it, and so does a message of a
-// subscription: where later ones are received, none before has been lost.
+// LoseReply makes the reply to the thread vanish: the command was executed, which its sender does not learn. A
+// ZooKeeper's takes the connection along, as does a subscription's message: none is lost before one that is received.
 func (t ThreadTarget) LoseReply() error { return t.lose(node.Answered, history.LoseReply) }
 
 func (t ThreadTarget) lose(ph node.Phase, k history.EventKind) error {

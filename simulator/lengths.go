@@ -26,8 +26,7 @@ func (l *Lengths) add(one node.Length) {
 	}
 }
 
-// Collect appends to l what the tables hold and did not when it was called last, of the
-// first so many clients. NewWorld makes l void.
+// Collect appends to l what is new in the tables since its last call, of the first so many clients. NewWorld voids l.
 func (s *Simulator) Collect(l *Lengths, clients int) {
 	for i, p := range s.clients.procs[:clients] {
 		for ; l.histories[i] < p.Len(); l.histories[i]++ {
@@ -101,8 +100,7 @@ func (t *Timing) patience(c clock.State, d time.Duration) time.Duration {
 	return t.late(clock.Later(0, c.After(d)))
 }
 
-// messageDue is the time for which a message is held up and, if it is not, within which it arrives;
-// Never if nothing bounds that.
+// messageDue is the time for which a message is held up or, if not, within which it arrives; Never if it is unbounded.
 func (t *Timing) messageDue(hold, latest time.Duration) time.Duration {
 	switch {
 	case hold > 0:

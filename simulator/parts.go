@@ -262,8 +262,7 @@ func (ps Parts) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 	return ps.s.kind.Enabled(0, ps.s.kind.Absolute(0, part.s), int8(n), buf)
 }
 
-// DueAt returns the time until something is due at the server: a key expires, an
-// outage or a session ends. Never if nothing is.
+// DueAt returns the time until something is due at the server: a key, an outage or a session ends; Never if nothing.
 func (ps Parts) DueAt(part *NodePart, now time.Duration) time.Duration {
 	due := ps.s.kind.Due(now, ps.s.kind.Absolute(now, part.s))
 	if due == Never {

@@ -165,8 +165,7 @@ func (s *Simulator) ShowCode(pkg string) {
 	}
 }
 
-// Kind returns the kind of the servers, for packages that serve one kind only: they connect real
-// servers, or have another model of them.
+// Kind returns the servers' kind, for packages that serve one kind only, with real servers or another model of them.
 func (s *Simulator) Kind() node.Kind { return s.kind }
 
 // Server is server n of a world, from 1.

@@ -16,8 +16,7 @@ import (
 // errEmptied is a step in a world whose numbers name nothing any more.
 var errEmptied = i18n.Errorf("error.world.emptied")
 
-// Step makes choice c happen in w and returns what it was, in order. The events are
-// good until the next Step of this simulator.
+// Step makes choice c happen in w and returns its events, in order, which are good until the simulator's next Step.
 //
 // The error is a *NotEnabledError if the choice cannot happen in w, which is then as it was; any other error
 // (*NondeterministicError, a panic of the client's code, a command that cannot be simulated, a *LimitError) leaves w
@@ -395,12 +394,10 @@ func (v *view) abandon(c, observed int8, entry *process.Entry) error {
 	return nil
 }
 
-// maxReadings bounds how often code may read its clock before it does something
-// else: code that waits for time to pass like that waits for ever.
+// maxReadings bounds how often code may read its clock in a row: code that waits for time like that waits for ever.
 const maxReadings = 10_000
 
-// arm starts the operations that are new at an entry. It returns the thread that
-// reads the clock or the list of servers, or -1.
+// arm starts an entry's new operations and returns the thread that reads the clock or the list of servers, or -1.
 func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading int) {
 	reading = -1
 	for t := range p.Threads {

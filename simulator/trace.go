@@ -28,8 +28,7 @@ type Trace struct {
 	Choices  []Choice
 }
 
-// TraceVersion is the version of links that this program writes and reads. It
-// changes whenever an old link could mean something else.
+// TraceVersion is the version of this program's links. It changes whenever an old link could mean something else.
 const TraceVersion = 2
 
 const tracePrefix = "locklab"
@@ -229,8 +228,7 @@ func (l *linkForm) number(n *uint64, most uint64) {
 	*n, l.b = v, l.b[size:]
 }
 
-// duration has whole microseconds, which is what nearly all are, in fewer bytes. It has room for
-// 146 years, more than a world lasts.
+// duration has whole microseconds, as nearly all are, in fewer bytes. It holds 146 years, more than a world lasts.
 func (l *linkForm) duration(d *time.Duration) {
 	n := int64(*d)*2 + 1
 	if *d%time.Microsecond == 0 {

@@ -83,8 +83,7 @@ func (w *World) Hung(n int) bool { return w.condition(n).Hung }
 // Budget returns the injections that are left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }
 
-// The protected resource is a register across the network that counts its
-// accepted writes, and refuses those that come too late for its guard.
+// The protected resource is a remote register that counts accepted writes and refuses those too late for its guard.
 //
 // Naive accepts all. Fenced refuses a token lower than the highest it has seen, in reads and writes alike (Kleppmann
 // 2016). CompareAndSet refuses a write that does not build on the newest version, and needs no token. (Sanfilippo 2016:
@@ -103,8 +102,7 @@ type resourceState struct {
 // ErrRefused is a write that the resource's guard refused.
 var ErrRefused = errors.New("simulator: write refused: it comes too late")
 
-// Read reads the resource and returns the version it saw. token 0 is no
-// fencing token. An error means that the answer did not arrive.
+// Read reads the resource and returns its version. token 0 is no fencing token. An error means that no answer arrived.
 func (c *Client) Read(token uint64) (version int, err error) {
 	s := c.MustAsk(process.Op{Kind: process.Read, Node: history.Resource, Token: token})
 	return int(s.Val), s.Err("read")

@@ -13,9 +13,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// script becomes the program, in a process group of its own, which Ctrl-C does not reach. A shell beside it reads from
-// a pipe that only this process writes to: when the other end is gone, it kills the group.
-// It holds no file of the program open.
+// script becomes the program, in its own process group, out of Ctrl-C's reach. A shell beside it reads a pipe that only
+// this process writes: once the other end is gone it kills the group. It holds no file of the program open.
 const script = `(exec >&- 2>&-%[2]s; read end <&%[1]d; kill -9 -$$) & exec "$@" %[1]d<&-`
 
 // Start is c.Start of such a program. end ends it, and what it has started, if c.Wait has not returned before.
@@ -68,8 +67,7 @@ func Share(f *os.File, n int) ([]byte, error) {
 // Unshare ends the use of such memory.
 func Unshare(memory []byte) { syscall.Munmap(memory) }
 
-// removes makes a folder, and removes it when the pipe is closed. What is being killed may
-// still write: it retries for a minute.
+// removes makes a folder, and removes it when the pipe closes. What is killed may still write: it retries for a minute.
 const removes = `trap "" PIPE; d=$(mktemp -d "$1/locklab-XXXXXX") || exit; echo "$d"; exec >&-; read end
 i=0; until rm -rf "$d" || [ $i = 120 ]; do i=$((i + 1)); sleep 0.5; done 2>/dev/null`
 

@@ -10,8 +10,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// An Executor computes what a server does: it is a memo table, (contents, act) -> (contents,
-// answer). An entry is computed by a State, once.
+// An Executor is a server's memo table, (contents, act) -> (contents, answer). A State computes an entry, once.
 type Executor struct {
 	config Config
 	memo   *memo.Memo

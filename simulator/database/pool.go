@@ -9,9 +9,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Pool opens the connections of the code of one process: a connector of database/sql, and the pool of connections on
-// it. It has one at the start, opens another when none is free, and keeps free ones. What code sets of the pool it sets
-// before its first statement.
+// A Pool opens the connections of the code of one process: a connector of database/sql, and the pool on it. It has one
+// at the start, opens another when none is free, and keeps free ones. Code sets up the pool before its first statement.
 //
 // A connection whose session the server has ended while it was free is opened again when code takes it, as by the usual
 // drivers, which look whether it was closed; here they find out by the request that they then send, which is not

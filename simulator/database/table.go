@@ -15,10 +15,9 @@ type Contents struct {
 	Tables  []Table
 	// OldGetLock: see Options.
 	OldGetLock bool
-	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
-	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
-	// simulator.NodeConfig.Session says so.
-	// Of a session that has nothing it makes no difference but a connection that is opened again.
+	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a transaction or a
+	// lock by name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
+	// simulator.NodeConfig.Session says so. Of one with nothing it makes no difference but a connection opened again.
 	Idle time.Duration
 }
 

@@ -17,8 +17,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Connector is one of database/sql for code that opens its connections itself, as goroutines of its own: see
-// [Kind.Dial].
+// A Connector is one of database/sql for code that dials by itself, as goroutines of its own: see [Kind.Dial].
 //
 // When the context of a call is done its connection is given up, as by the usual drivers: the server executes what is
 // on its way, and ends the session. A connection whose session the server has ended is given up when it is used.

@@ -3,25 +3,22 @@
 // simulator of a lock and searches it; [Exhaust] searches a given simulator; [DoomOf] says how much of a run's future
 // is lost after each of its steps.
 //
-// Read rules.go first: they are what may happen in a search. A test of package scenarios/search (plain_test.go) makes
-// of them the whole search, without any reduction, in a hundred lines, and holds the fast search against it, which all
-// that follows is about.
+// Read rules.go first: they are what may happen in a search. The test scenarios/search/plain_test.go makes of them the
+// whole search, unreduced, in a hundred lines, and holds the fast search against it, which all that follows is about.
 //
 // # States
 //
 // A state is a world of the simulator with what the judges of exclusion remember of the way to it. A world consists of
 // parts: each client, each server, and the rest (orphaned requests, the resource, the budget of faults). Equal parts
-// get the same number, and a state is the list of these numbers. A move reaches one or two parts only. What it does to
-// them is computed once, by the simulator's own Step on a world that holds only these parts, and looked up from then on
-// (moves.go, effects.go).
+// have one number, and a state lists the numbers. A move reaches one or two parts. What it does to them is computed
+// once, by the simulator's own Step on a world that holds only these parts, and then looked up (moves.go, effects.go).
 //
 // # Time
 //
 // At any timing (Options.Step) a message, a timer or a client's work takes any number of steps within the bounds of the
 // simulator's Timing: time may pass by a step while something could happen, but not beyond the time by which it has to.
-// In lockstep whatever is ready happens before time passes, in every possible order, and time passes to the next
-// deadline; only a pause lets time pass a client that is ready, and it ends at a deadline of another part, or at its
-// own bound.
+// In lockstep whatever is ready happens before time passes, in every order, and time passes to the next deadline; only
+// a pause lets time pass a client that is ready, and it ends at a deadline of another part, or at its own bound.
 //
 // A key lives in [0, T), a half-open time, and so do sessions and outages. Whole steps suffice only where all bounds
 // are closed (Henzinger, Manna, Pnueli 1992): of a run in real time there is then one in whole steps in which each
@@ -76,15 +73,13 @@
 //
 // At any timing a state does not hold what nothing that follows depends on, by the faults that the budget has left:
 // time-outs that cannot come before their answer, what replicas and disks hold that will never take a server's place,
-// how long ago their keys have come to their ends, and versions of the resource that no comparison can reach any more
-// (drop.go).
+// how long ago their keys have ended, and versions of the resource that no comparison can reach any more (drop.go).
 //
 // # Uses
 //
 // What clients do with a lock besides (Scope.Uses: renew, check, enter again, wait in line, give up) are choices of the
-// search: where a client idles, the choice is not only when it goes on but also how (process.Clock.Idle). If nothing is
-// left to happen but faults, and a client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands
-// for it in a witness.
+// search: where one idles, when and how it goes on (process.Clock.Idle). If nothing but faults is left to happen, and a
+// client still waits for its turn, that is a DEADLOCK; the probe's begin stands for it in a witness.
 //
 // # Bounds of verdicts
 //
@@ -96,30 +91,26 @@
 // # Symmetry
 //
 // Clients that run the same code are interchangeable: a state in which c1 holds and c2 waits has the same futures, up
-// to names, as one in which c2 holds and c1 waits. The search keeps one of them. Whether the clients' code and the
-// servers do treat them alike is checked on the way; if not, the search begins anew without symmetry and says why
-// (symmetry.go).
+// to names, as one in which c2 holds and c1 waits. The search keeps one of them. Whether code and servers treat them
+// alike is checked on the way; if not, the search begins anew without symmetry and says why (symmetry.go).
 //
 // # Shortest ways
 //
 // A state costs the faults injected on the way to it, then its steps; states are visited in that order, so the first
 // way to a verdict has the fewest faults and, of these, the fewest steps.
 //
-// What follows from the states of a layer (the states of the same cost) is computed by one goroutine, and ahead of it,
-// as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another one
-// enters it into the set of visited states, always in the same order: a search comes to the same result on any number
-// of cores.
+// What follows from the states of a layer (those of the same cost) is computed by one goroutine, and ahead of it, as
+// far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another enters
+// it into the set of visited states, always in the same order: a search has the same result on any number of cores.
 //
 // # Any number of attempts
 //
 // [SearchAgain] searches a number of clients that make any number of attempts: one that rests and keeps nothing begins
-// anew; see again.go. Where servers keep sessions, the numbers of a state are the smallest ones in their order; see
-// again.go.
+// anew. Where servers keep sessions, the numbers of a state are the smallest ones in their order; see again.go.
 //
 // # Any number of clients
 //
-// [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see
-// views.go.
+// [ProveFor] computes, from views of one client (views.go), what any number of clients and attempts can come to.
 //
 // # Incomplete searches
 //

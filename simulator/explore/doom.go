@@ -219,9 +219,8 @@ type graph [][]uint32
 // lost stands for a state in which the harm has happened.
 const lost = ^uint32(0)
 
-// iterate updates values that depend on those of the states that follow until none of
-// them changes. Clients come to an end, so there are hardly any circles: if each state
-// comes after those that follow it one round suffices, and one more confirms it.
+// iterate updates values that depend on those of the states that follow until none changes. Clients end, so there are
+// hardly any circles: if each state comes after those that follow it one round suffices, and one more confirms it.
 func (g graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
 	order := g.backwards()
 	for changed := true; changed; {

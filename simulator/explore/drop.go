@@ -6,9 +6,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// drop drops from a state what nothing that follows depends on. States that differ in
-// nothing else have the same moves, but for some that lead back to where they begin, and
-// these lead again to such states; the judges find the same. So one stands for all of them.
+// drop drops from a state what nothing that follows depends on. States that differ in nothing else have the same moves,
+// but for some self-loops, and these lead again to such states; the judges find the same. So one stands for all.
 //
 //   - What was written to the resource, if no client is inside, or reads or writes: a client that
 //     writes later has read later (see simulator.Traits), and the judges compare versions

@@ -12,10 +12,9 @@ import (
 )
 
 // After its first states a search looks up nearly all that follows from a state: the tables have it. So while it visits
-// the states of a layer in their order, workers, one for each further core that no other search has, look up what
-// follows from those whose turn comes soon. A state for which the tables lack something is left to the search, which
-// computes it in its turn. So everything is numbered in the same order as without workers, and every result is the same
-// on any number of cores.
+// the states of a layer in order, workers, one for each further core that no other search has, look up what follows
+// from those that come soon. A state for which the tables lack something is left to the search, which computes it in
+// its turn. So all is numbered in the same order as without workers, and results are the same on any number of cores.
 //
 // The search goes through a round of states forwards and computes what the workers have not. They go through it
 // backwards, and where they meet the search they go on in the next round. So one waits for another for a chunk at most.
@@ -106,8 +105,7 @@ func (r *numbers) traits(sim *simulator.Simulator) simulator.Traits {
 	return sim.Traits()
 }
 
-// follow adds to out what follows from the first of the states that s is to visit, if it is known
-// by now; false: the search has to compute it.
+// follow adds to out what follows from the first state that s is to visit, if known; false: the search computes it.
 func (a *lookahead) follow(s *search, layer []uint32, states *store, out *batch) bool {
 	if a.present.at >= a.present.size && !a.look(s, layer, states) {
 		return false

@@ -18,10 +18,9 @@ import (
 	"locklab/simulator/process"
 )
 
-// memoryOf writes down all that can be reached from v: locks of equal memory do the same from
-// then on. The text is the same in every execution. plain is false if something is reached
-// whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
-// client only the name is written: a connection that is idle remembers nothing.
+// memoryOf writes down all that v reaches: locks of equal memory do the same from then on. The text is the same in
+// every execution. plain is false if something is reached whose memory cannot be read, as a closure or a channel. Of
+// what the simulator gives to a client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
 	m := &memoryWriter{
 		of: c, client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(),
@@ -198,8 +197,7 @@ func (m *memoryWriter) entries(v reflect.Value) {
 	}
 }
 
-// function writes a function of a package, or a method of something that is written
-// itself. What any other closure keeps cannot be seen.
+// function writes a package's function, or a method of what is written itself. What other closures keep cannot be seen.
 func (m *memoryWriter) function(v reflect.Value) {
 	name := runtime.FuncForPC(v.Pointer()).Name()
 	m.text(name)

@@ -164,8 +164,7 @@ func (m *Model) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to 
 	return slices.Contains(m.Verdicts(&h, choices), to)
 }
 
-// probeMayBegin reports whether all clients have come to their end in h, which has led to w,
-// or nothing is left to happen there but faults.
+// probeMayBegin reports whether all clients have ended in h, which has led to w, or only faults are left there.
 func (m *Model) probeMayBegin(sim *simulator.Simulator, w *simulator.World, h *history.History) bool {
 	if m.unended(h.Events) == nil {
 		return true

@@ -123,8 +123,7 @@ func (s *successors) apply(m *move) (events uint32, err error) {
 	return eff.events, nil
 }
 
-// listMoves collects the moves of cur, in the order in which they are made. Time
-// passes only where nothing else has to happen first.
+// listMoves collects the moves of cur in the order they are made. Time passes only where nothing has to happen first.
 func (s *successors) listMoves() error {
 	s.moves = s.moves[:0]
 	alone := s.othersFinished(s.cur) && s.settled(s.cur)

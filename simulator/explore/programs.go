@@ -126,9 +126,8 @@ func (m *Model) try(c *simulator.Client, l lock.Lock, line *client.Line) (lock.L
 	return lease, err
 }
 
-// mostFailed is the number of attempts of the probe that may end in an error, longer than any lease apart: a
-// lock may need one to mend itself. A further one would be no other, because no fault is injected
-// any more, every server runs, and nothing is under way.
+// mostFailed is how many of the probe's attempts may end in an error, longer than any lease apart: a lock may need one
+// to mend itself. A further one would be no other: no fault is injected, every server runs, and nothing is under way.
 const mostFailed = 3
 
 // probe is the program of the probe, which begins when all other clients have finished or died: it asks for the lock,

@@ -137,9 +137,8 @@ type Options struct {
 	// and reports a deadlock by a Refuse with the note ProbeRefused or ProbeFailed. No fault is injected into it. 0:
 	// there is none, and no deadlock is found.
 	Probe int
-	// Symmetric says that so many clients, from the first, run the same code with the
-	// same clock; states that differ only in a permutation of them count as one. Code or
-	// servers that treat them otherwise are found out; see Result.Asymmetry.
+	// Symmetric says that so many clients, from the first, have the same code and clock; states that differ only by
+	// permuting them count as one. Code or servers that treat them otherwise are found; see Result.Asymmetry.
 	Symmetric int
 	// Step above 0 searches every timing within the bounds of the simulator's Timing: time passes by a step, or to the
 	// next deadline where that is sooner, also while something could happen at once. 0: what can happen at once happens

@@ -29,9 +29,8 @@ import (
 //     effect (package hypothesis).
 //
 // Both checks cover all renamed forms of what was visited, and what a search without symmetry would visit consists of
-// such forms. So it does not matter which form the search keeps. Nor does it matter how a name makes a difference
-// (comparison, sorting, cutting, hashing, a constant, the order of members, of keys or of a table), because only the
-// effects are compared.
+// such forms. So it matters neither which form the search keeps nor how a name makes a difference (comparison, sorting,
+// cutting, hashing, a constant, the order of members, of keys or of a table), because only effects are compared.
 //
 // If a check fails, the search begins anew without symmetry.
 

@@ -75,8 +75,7 @@ func (v *visited) enqueue(id uint32, faults int, steps uint32) {
 	(*q)[steps] = append((*q)[steps], id)
 }
 
-// layer returns the states that are to be visited next: those with the fewest steps
-// among those with the fewest faults. nil: the search has ended.
+// layer returns the states to visit next: those with the fewest steps among those with the fewest faults. nil: none.
 func (v *visited) layer() []uint32 {
 	if v.stopped.Load() {
 		return nil

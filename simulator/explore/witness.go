@@ -107,9 +107,8 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	return choices, nil
 }
 
-// placeInRun is the Thread of choice c, of the present state, in w, in which the clients
-// have other names; after is the world of the state after it. The place of an orphaned
-// request depends on the way, and that of a key on the names in those of all keys.
+// placeInRun is the Thread of choice c, of the present state, in w, where clients have other names; after is the world
+// after it. The place of an orphaned request depends on the way, and that of a key on the names in those of all keys.
 func (s *search) placeInRun(
 	w *simulator.World, c simulator.Choice, after *simulator.World, owner *history.Names,
 ) (int8, error) {

@@ -77,8 +77,7 @@ const Disk = 2
 // Exception is the Note of a Leave by an exception: the process lives on, but no Release follows.
 const Exception = "exception"
 
-// GaveUp is the Note of a Refuse by which a client gives its attempt up itself, at a
-// deadline of its own: no server has refused it.
+// GaveUp is the Note of a Refuse by which a client itself gives up, at its own deadline: no server refused it.
 const GaveUp = "gave up: context deadline exceeded"
 
 // FromPause is the Note of a Wake by which a thread goes on that was paused alone.
@@ -110,8 +109,7 @@ type Event struct {
 	// Note (renew, check), is no new attempt. 0: not known (Client's own events, Read, Write, Change).
 	Lease int `json:"lease,omitempty"`
 
-	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
-	// together. It counts from 1 within a run; 0: no message.
+	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of a request together, from 1 in a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
 	// Cmd is the command as it was sent, name first (Send, Apply, Answer,
 	// Timeout, Broken, LoseRequest, LoseReply, Delay, Reject, Stranger). Shared: do not change it.
@@ -131,8 +129,7 @@ type Event struct {
 
 	// Token is the fencing token that came with a Read or Write, or that a lease carries at Enter; 0: none.
 	Token uint64 `json:"token,omitempty"`
-	// Version counts the resource's accepted writes (Read: what was seen;
-	// Write: what it has become, or still is when refused).
+	// Version counts the resource's accepted writes (Read: as seen; Write: what it has become, or still is if refused).
 	Version int `json:"version,omitempty"`
 	// Base is the version that the writer had read (Write).
 	Base int `json:"base,omitempty"`
@@ -147,8 +144,7 @@ type Event struct {
 	// Failover, Split; in a Change, the copy that the value came from).
 	Replica int8 `json:"replica,omitempty"`
 
-	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
-	// Resume), a Hang or Delay, and the size of a ClockStep or a Fault.
+	// D is the length of a Pause (0: until its Resume), Sleep, Hang or Delay, and the size of a ClockStep or Fault.
 	D time.Duration `json:"d_ns,omitempty"`
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`

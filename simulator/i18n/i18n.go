@@ -1,6 +1,5 @@
-// Package i18n has texts that are in no language yet: the key of a text, and values for its
-// placeholders. Errors and reasons are made of them on every floor; package reports/text has
-// the catalogues, and puts them into words where they are printed.
+// Package i18n has texts in no language yet: the key of a text and values for its placeholders. Errors and reasons are
+// made of them on every floor; package reports/text has the catalogues and puts them in words where they are printed.
 package i18n
 
 import (

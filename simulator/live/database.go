@@ -27,9 +27,8 @@ import (
 // a trace is played in tables that are made anew.
 //
 // Each connection of a client of the lab is one of the usual driver (go-sql-driver/mysql, lib/pq). Each statement that
-// reaches the server in the trace is executed on it, and the server's answer is what the lock's code gets. Who loses an
-// answer, also that of COMMIT, loses it in the lab: the server's session stays until it is over, or ends at once if it
-// has nothing.
+// reaches the server in the trace is executed on it, and its answer is what the lock's code gets. Who loses an answer,
+// also of COMMIT, loses it in the lab: the server's session stays until it is over, or ends at once if it has nothing.
 //
 // A session that is idle ends by the server's own time-out, which is that of the trace: wait_timeout, or
 // idle_in_transaction_session_timeout and idle_session_timeout. The server waits by the clock of the trace, which also

@@ -147,8 +147,7 @@ func (g *group) failover(replica int) (err error) {
 	return errors.Join(g.countAtOnce(), g.sync())
 }
 
-// splitOff cuts the master off from its replicas and promotes one of them; or, if that is
-// so already, one more client is cut off with it.
+// splitOff cuts the master off from its replicas and promotes one; if that is so already, it cuts off one more client.
 func (g *group) splitOff(client int8, replica int) error {
 	old := g.master
 	if g.split >= 0 {

@@ -75,8 +75,7 @@ type Playback struct {
 	schedule.Run
 	Answers     int // that were compared
 	Differences []Difference
-	// Stopped is the reason why the run ended before the trace: after a difference a choice may not be
-	// possible any more. Nil: it did not.
+	// Stopped is why the run ended before the trace: after a difference a choice may be impossible. Nil: it did not.
 	Stopped error
 	Servers int // redis-servers that ran, or starts of another server
 }
@@ -173,8 +172,7 @@ func (p *player) differ(d Difference) {
 // A value is what a key holds, as histories write it.
 type value struct {
 	text string
-	// ends is the last millisecond of the server's clock in which the key lives, since the Unix epoch;
-	// lasting: it has no time to live.
+	// ends is the key's last millisecond on the server's clock, since the Unix epoch; lasting: it has no time to live.
 	ends int64
 }
 

@@ -1,7 +1,6 @@
-// Package memo holds what every kind of server does with what it has computed, once for all of
-// them. A [Table] numbers values (package intern), so that the state of a server names them by their
-// numbers, equal values by equal ones; it renames the clients in them. A map remembers effects.
-// [Effects.Check] checks that an effect commutes with translations.
+// Package memo holds what every kind of server does with what it computes, once for all of them. A [Table] numbers
+// values (package intern), so that a server's state names them by number, equal values by equal ones; it renames the
+// clients in them. A map remembers effects. [Effects.Check] checks that an effect commutes with translations.
 package memo
 
 import (

@@ -1,6 +1,5 @@
-// Package node is the contract between a world and the servers in it. A kind of server is a package of its own that
-// implements [Kind]. World and search do not ask which kind it is; what can serve one kind only does (packages live,
-// promela, locktest).
+// Package node is the contract between a world and its servers. A kind of server is a package that implements [Kind].
+// World and search do not ask which it is; what can serve one kind only does (packages live, promela, locktest).
 //
 // A server is a value: its [State] is comparable and never changes. What happens to it is an [Input]; Server.Step puts
 // another State in its place. Everything that a kind needs of the world, and does to it, goes through [World]. What
@@ -8,8 +7,7 @@
 // for all kinds alike; [Words] are those of them that the simulator needs. Time in a State is true time. Relative makes
 // it count from the present, so that equal futures are equal values, and Absolute undoes that.
 //
-// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Connected]. What cannot
-// happen is a [*Refused].
+// Some kinds can do more: [Fallible], [Sessions], [Numbering], [Connected]. What cannot happen is a [*Refused].
 //
 // To add a kind: write the package, and have newServers of package simulator make it.
 package node

@@ -154,8 +154,7 @@ func (t *thread) expire(o *Op) {
 // first observation; it costs about a microsecond wherever code runs, and nothing where the table answers.
 func (p *Code) ShowCode(pkg string) { p.watched = pkg }
 
-// callers returns the lines of the watched package at which the running code is, the innermost
-// call first; nil: none is watched.
+// callers returns the lines of the watched package at which the running code is, innermost first; nil: none is watched.
 func (p *Code) callers() (lines []string) {
 	if p.watched == "" {
 		return nil

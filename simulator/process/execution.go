@@ -130,8 +130,7 @@ type limit struct{ what i18n.Message }
 // Exceed ends the running code, which is called by the program, with a *intern.LimitError.
 func Exceed(key string, pairs ...any) { panic(limit{i18n.New(key, pairs...)}) }
 
-// unwound ends a coroutine: quietly if it was stopped, with an error that names
-// the place if the client's code panicked.
+// unwound ends a coroutine: quietly if stopped, with an error that names the place if the client's code panicked.
 func (x *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A Host runs the code of a process in a way of its own, in place of coroutines. The
-// process keeps what the code does in the same table.
+// A Host runs a process's code in its own way, not on coroutines. What the code does is kept in the same table.
 type Host interface {
 	// Start begins the program anew. The execution has observed nothing.
 	Start() Execution
@@ -84,8 +83,7 @@ func (p *Process) SetHost(h Host, timed, rests bool) { p.host, p.timed, p.rests 
 // A Wire is the client's end of a connection to a server, for a host that carries bytes: what code writes becomes
 // operations, and observations become what it reads. Nothing waits. A Wire is used by one goroutine at a time.
 type Wire interface {
-	// Write takes what the code has written, and returns what it can read at once: the
-	// answers to handshakes, which no server sees.
+	// Write takes what code wrote and returns what it can read at once: answers to handshakes, which no server sees.
 	Write(b []byte) (answers []byte, err error)
 	// Unsent reports whether something that the code has written waits to be sent.
 	Unsent() bool
@@ -98,8 +96,7 @@ type Wire interface {
 	// Asks is the operation by which the code waits for the server: with what it has
 	// written so far, or for a message. ok is false if it waits for nothing.
 	Asks() (o Op, ok bool, err error)
-	// Close reports whether the connection has still something to tell the server, which
-	// Asks then is, when the code closes it.
+	// Close reports whether a connection that the code closes has more to tell the server, which Asks then is.
 	Close() bool
 	// Received returns what the code reads when s ends operation o.
 	Received(o Op, s Observation) (in []byte, err error)

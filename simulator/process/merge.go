@@ -14,10 +14,9 @@ import (
 // real code. They must then do the same (SameActions), and their successors must be members of one class again. So, by
 // induction, no observation that is ever made distinguishes two members, and the first member represents the class.
 //
-// A new history joins the first class that it fits into: it does what the class does, for all that
-// the class has observed so far. A later observation may distinguish them. Then the partition is
-// computed again, from all that is known of the entries (divide), and Advance returns a
-// *hypothesis.Refuted: the representative of a history may be another one from then on.
+// A new history joins the first class that it fits into: it does what the class does, for all that the class has
+// observed so far. A later observation may distinguish them. Then the partition is computed again, from all known of
+// the entries (divide), and Advance returns a *hypothesis.Refuted: a history may have another representative then.
 //
 // Members observe whatever any of them does, also what they could never come to observe in a run.
 type merged struct {
@@ -74,8 +73,7 @@ const (
 	maxAnswers = 2 // of a question
 	maxAhead   = 8 // observations that nobody has asked for yet, in a row
 
-	// maxRepeated bounds how many histories run only to be compared with others, and
-	// maxDivisions how often they are divided anew.
+	// maxRepeated bounds how many histories run only for comparison, and maxDivisions how often they are divided anew.
 	maxRepeated  = 40_000
 	maxDivisions = 100
 )
@@ -167,8 +165,7 @@ func (m *merged) first(at uint32) (uint32, error) {
 	return m.classes[m.of[at].class].Members[0], nil
 }
 
-// observed is called when s is observed at an entry, from which to follows. It has the other
-// members of the class observe s.
+// observed is called when s is observed at an entry, from which to follows: the others of its class observe s too.
 func (m *merged) observed(at uint32, s Observation, to uint32) error {
 	p := m.p
 	if err := m.place(at, maxAhead); err != nil {
@@ -347,9 +344,8 @@ func (m *merged) differs(does uint32, err error) error {
 	}
 }
 
-// divide computes the partition again, because two successors of members of one class differ.
-// Those are of one part that agree in their state and, as far as both have observed the
-// same, in what they do then. All that follows from an entry has a higher number.
+// divide computes the partition anew, since successors of a class's members differ. Those are of one part that agree in
+// their state and, where both observed the same, in what they do. What follows from an entry has a higher number.
 func (m *merged) divide(a, b uint32) error {
 	p := m.p
 	follow := make([][]uint32, len(p.entries))

@@ -1,10 +1,9 @@
 // Package process runs the code of one client: ordinary blocking Go code on
 // coroutines, whose every observation is chosen from outside.
 //
-// Code is deterministic given what it has observed: the answers to its requests, the ends of its sleeps, the readings
-// of its clock. So a process is a table. Its entries are histories of observations, and an entry says what each thread
-// of the code waits for after that history ([Op]). Code runs only where the table has no entry yet; see
-// [Process.Advance].
+// Code is deterministic given what it has observed: answers to its requests, ends of its sleeps, readings of its clock.
+// So a process is a table. Its entries are histories of observations, and an entry says what each thread of the code
+// waits for after it ([Op]). Code runs only where the table has no entry yet; see [Process.Advance].
 //
 // The package knows no server and no world. An operation carries a number that the package gives no meaning to
 // ([Op.Arg]); what client libraries remember between two operations is behind [Library].

@@ -142,8 +142,7 @@ func (e *Entry) State() map[string]string {
 // pause stops them all. With the caller's thread and running timers they are at most MaxThreads; code that needs more
 // ends with a *intern.LimitError.
 //
-// A process is a function of its observations, and so is which task waits for
-// which: a world knows of a caller only that it waits.
+// A process, and which task waits for which, is a function of its observations: a world knows only that a caller waits.
 func (p *Code) Parallel(tasks ...func()) {
 	if len(tasks) == 0 {
 		return

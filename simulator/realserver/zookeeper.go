@@ -156,8 +156,7 @@ func (w *ZooKeeperConn) receive() (*jute.Reader, error) {
 	return &jute.Reader{B: b}, err
 }
 
-// Do makes a request and waits for its answer: its code, and what follows that. News that the server
-// has sent before are added to News.
+// Do makes a request and waits for its answer: its code, and what follows. Earlier news are added to News.
 func (w *ZooKeeperConn) Do(kind int32, body []byte) (code int32, answer *jute.Reader, err error) {
 	var number int32
 	switch kind {

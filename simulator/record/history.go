@@ -10,8 +10,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Of is a run of the lab as a log: what its clients saw, and what the resource did. The log of a
-// crash is that the process has ended.
+// Of is a run of the lab as a log: what its clients saw, and what the resource did. A crash is the end of its process.
 func Of(h *history.History) (lines []Line) {
 	callers := map[int]*calling{}
 	for i := range h.Events {

@@ -1,9 +1,8 @@
 // Package record judges the log of a lock: of any system in any language, from its own clients.
 //
-// A log is lines of JSON, one [Line] each; format.json is their schema, and "locklab explain judge" a page
-// about them. A [Recorder] writes them in Go, [Wrap] records what the user of a lock
-// sees, and [Of] writes a run of the lab. A [Reader] reads the logs of several machines as one,
-// and a [Judge] judges it in memory that depends on the open leases and not on the log.
+// A log is lines of JSON, one [Line] each; format.json is their schema, and "locklab explain judge" a page about them.
+// A [Recorder] writes them in Go, [Wrap] records what a lock's user sees, and [Of] writes a run of the lab. A [Reader]
+// reads several machines' logs as one, and a [Judge] judges it in memory that depends on open leases, not on the log.
 //
 // The verdicts are those of package verdict, as far as a log shows them: it has no server, so it is not known
 // whether a key existed. What follows, verdict by verdict, is at [Claimed].

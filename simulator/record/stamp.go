@@ -29,8 +29,7 @@ func (a *stamp) atMost(b stamp) {
 	}
 }
 
-// A recently keeps what was used recently, by name: at least the last maxIdle names, and at most twice as many,
-// beside those that must be kept.
+// A recently keeps what was used, by name: the last maxIdle names to twice as many, beside those that must be kept.
 type recently[T any] struct {
 	most     int          // names in now, or more if more must be kept
 	keep     func(T) bool // reports whether something must be kept, and is asked before it is forgotten

@@ -27,8 +27,7 @@ type Connections struct {
 	kind    *Kind
 	p       *process.Code
 	clients [node.MaxNodes]*redis.Client
-	// numbers says of each number, from 1, whether a connection of this execution
-	// that watches keys or has subscribed goes by it.
+	// numbers says of each number from 1 if a connection of this execution that watches keys or has subscribed has it.
 	numbers []bool
 }
 
@@ -101,8 +100,7 @@ func (h contextHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 // Start discards the numbers of connections.
 func (c *Connections) Start(uint32) { c.numbers = nil }
 
-// Stop drops the connection pools if a connection had a number: code that was
-// unwound meanwhile may not have given it back to its pool.
+// Stop drops the connection pools if a connection had a number: unwound code may not have given it back to its pool.
 func (c *Connections) Stop() {
 	if len(c.numbers) > 0 {
 		c.Close()
@@ -138,9 +136,8 @@ func (c *Connections) number() int {
 	return n + 1
 }
 
-// connectionName returns the name by which a server knows the n-th connection of client c of which it
-// keeps something. start is above 0 for a process that was started in place of one that died, of which a
-// server may still keep something.
+// connectionName is the name by which a server knows the n-th connection of client c of which it keeps something. start
+// is above 0 for a process started in place of one that died, of which a server may still keep something.
 func connectionName(c, n int, start int64) string {
 	name := connectionPrefix(int8(c)) + fmt.Sprint(n)
 	if start > 0 {
@@ -209,8 +206,7 @@ func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 	return process.Op{}, false, nil
 }
 
-// request numbers what has been written. A connection that begins to watch or subscribes
-// gets a name, by which the server knows it again.
+// request numbers what was written. A connection that watches or subscribes gets a name, by which the server knows it.
 func (c *Wire) request() (uint32, error) {
 	x, known := c.of.kind.Executor, c.number != 0
 	if !known {
@@ -305,8 +301,7 @@ var endOfTime = clock.Epoch.Add(2 * clock.EndOfTime)
 // unwound is the last answer that code gets when it is unwound, whatever it has asked for.
 const unwound = "-ERR the process has ended\r\n"
 
-// exchange sends what has been written and waits for the answer, or for a message to
-// which the connection has subscribed.
+// exchange sends what was written and waits for the answer, or a message that the connection subscribed to.
 func (c *conn) exchange() error {
 	if len(c.out) > 0 {
 		c.of.p.Own()
@@ -349,8 +344,7 @@ type Endpoint struct {
 	Deadline time.Time // of a message, by the client's clock; zero: none
 }
 
-// SetReadDeadline bounds how long the connection waits for a message. Requests are
-// bounded by Config.Timeout of the simulator.
+// SetReadDeadline bounds how long the connection waits for a message. The simulator's Config.Timeout bounds requests.
 func (e *Endpoint) SetReadDeadline(t time.Time) error {
 	e.Deadline = t
 	return nil

@@ -6,8 +6,7 @@
 // and holds the deadlines of the keys that expire.
 //
 // Clients are unmodified go-redis clients ([Connections]); their connections end in this package. What lasts on a
-// connection from one write to the next, as watched keys and subscriptions, stands in the server's keyspace under the
-// connection's name.
+// connection from write to write, as watched keys and subscriptions, is in the server's keyspace under its name.
 //
 // # What is refused
 //
@@ -15,12 +14,11 @@
 // which would leave state on a connection that no keyspace holds; a MULTI whose EXEC does not come in the same write;
 // WAIT in a script; lifetimes of hash fields, streams, HyperLogLogs.
 //
-// A LimitError ends the run where a server has more than [MaxKeys] keys with a time to live, and where an answer is not
-// determined by the data and the command (chance.go): one of KEYS, SCAN, SMEMBERS, SSCAN, SINTER, SUNION, SDIFF, HKEYS,
-// HVALS, HGETALL, HSCAN, ZSCAN or a GEO search with more than one element, or between MULTI and EXEC; SPOP,
-// SRANDMEMBER, HRANDFIELD, ZRANDMEMBER and RANDOMKEY; in a script math.random, math.randomseed, os.clock,
-// collectgarbage, the text of a table or a function, and pairs or next of a table in which more than one key is no
-// index from 1.
+// A LimitError ends the run where a server has more than [MaxKeys] keys with a time to live, or the data and command do
+// not determine an answer (chance.go): one of KEYS, SCAN, SMEMBERS, SSCAN, SINTER, SUNION, SDIFF, HKEYS, HVALS,
+// HGETALL, HSCAN, ZSCAN or a GEO search with more than one element, or between MULTI and EXEC; SPOP, SRANDMEMBER,
+// HRANDFIELD, ZRANDMEMBER and RANDOMKEY; in a script math.random, math.randomseed, os.clock, collectgarbage, the text
+// of a table or function, and pairs or next of a table in which several keys are no index from 1.
 //
 // # Where it differs from a Redis 7
 //
@@ -30,8 +28,7 @@
 // Clocks are read in whole milliseconds. A server does not notice that a client has
 // closed a connection: watches and subscriptions of it stay, without effect.
 //
-// The cursor of a SCAN is 0 at once, however many elements there are. cjson.encode writes the keys of
-// a table in the order of their names.
+// A SCAN's cursor is 0 at once, for any number of elements. cjson.encode writes a table's keys sorted by name.
 //
 // Where a miniredis answers otherwise than a Redis 7, so does this package: the words of some errors; between MULTI and
 // EXEC an unknown command does not abort the transaction, but an argument that should be a number and is not does; LREM

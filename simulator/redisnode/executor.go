@@ -194,8 +194,7 @@ func (x *Executor) left(d *Data, now time.Duration) (left [MaxKeys]int64) {
 	return left
 }
 
-// run computes an effect by the engine. Where the batch turns out to need more than n, the effect
-// has nothing but what it needs.
+// run computes an effect by the engine. Where the batch needs more than n, the effect has nothing but what it needs.
 func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, error) {
 	x.engine.noMemo = x.memo.Plain
 	x.engine.refuses, b = b&refuseWrites != 0, b&^refuseWrites
@@ -277,8 +276,7 @@ func (x *Executor) reduce(d *Data, place int, to func() keyspace) {
 	})
 }
 
-// regroup numbers anew which keys of d end together: with is the same for those that do. It matters
-// only where an end may be pending.
+// regroup gives the keys of d that end together the same new with. It matters only where an end may be pending.
 func (x *Executor) regroup(d *Data) {
 	was := d.with
 	d.with = [MaxKeys]uint8{}

@@ -18,11 +18,9 @@ import (
 //	SET key value IFEQ comparison [options]       Valkey 8.1    valkey.io/commands/set
 //	                                              Redis 8.4     redis.io/commands/set
 //
-// Unlike there, neither may stand between MULTI and EXEC: that is refused. The
-// comparisons by digest, and SET with IFNE, are unknown here.
+// Unlike there, both are refused between MULTI and EXEC. Comparisons by digest, and SET with IFNE, are unknown here.
 
-// deleteIfEqual is DELIFEQ: 1 if the key was deleted, 0 if it is missing or holds
-// something else, WRONGTYPE if that is no string.
+// deleteIfEqual is DELIFEQ: 1 if the key was deleted, 0 if it is missing or differs, WRONGTYPE if it is no string.
 func (e *engine) deleteIfEqual(c *server.Peer, _ string, args []string) {
 	if len(args) != 2 {
 		c.WriteError("ERR wrong number of arguments for 'delifeq' command")
@@ -42,8 +40,7 @@ func (e *engine) deleteIfEqual(c *server.Peer, _ string, args []string) {
 // options say (none, if they say nothing), and leaves any other alone. The reply is OK or nil; with GET it is the value
 // before, either way. A key that is no string is WRONGTYPE.
 //
-// The comparison chooses between XX and NX, of which one cannot be met; all
-// else, the checks of the other options included, is SET's.
+// The comparison chooses XX or NX, of which one cannot be met; all else, also other options' checks, is SET's.
 func (e *engine) setIfEqual(c *server.Peer, set []string, comparison string) {
 	value := e.compared(c, "GET", set[0])
 	only := "XX"

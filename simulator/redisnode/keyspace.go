@@ -36,8 +36,7 @@ func (s *keyspace) conn(name string) *connection {
 	return nil
 }
 
-// keyValue is one key. Keys that expire are numbered in the order of their
-// names; that number is their place in Data.deadline.
+// keyValue is one key. Keys that expire are numbered in the order of their names: their places in Data.deadline.
 type keyValue struct {
 	name    string
 	kind    string   // string, hash, list, set, zset

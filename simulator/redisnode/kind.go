@@ -60,8 +60,7 @@ func (k *Kind) Words() node.Words {
 // Traits returns that time stamps can be moved.
 func (k *Kind) Traits() node.Traits { return node.Traits{Stamps: true} }
 
-// Asked returns the different times that servers were asked for, in the order in which they
-// were met. The slice must not be changed.
+// Asked returns the different times that servers were asked for, in the order they were met. Do not change the slice.
 func (k *Kind) Asked() []node.Length { return k.Executor.asked.Values }
 
 // Start returns a server with its clock and nothing else.

@@ -63,8 +63,7 @@ func (x *Executor) markSubscribe(b *batch) {
 	x.listens = x.listens || b.subscribe
 }
 
-// subscribe runs a batch that concerns a subscription. It reads and changes nothing
-// but what its server keeps of the connection.
+// subscribe runs a batch about a subscription. It reads and changes only what its server keeps of the connection.
 func (x *Executor) subscribe(from uint32, b *batch) *Effect {
 	s := x.keyspaces.At(from)
 	own := connection{name: b.on.name}
@@ -126,8 +125,7 @@ func (s *connection) tell(resp *strings.Builder, n int) {
 	}
 }
 
-// publish answers PUBLISH with how many connections get the message; false: it has
-// no such form, and miniredis knows the error.
+// publish answers PUBLISH: how many connections get the message; false: no such form, and miniredis knows the error.
 func (e *engine) publish(peer *server.Peer, args []string) bool {
 	if len(args) != 2 {
 		return false
@@ -207,8 +205,7 @@ type Request struct {
 	Client int8   // from 1; 0: no client sent it
 	Server int    // as histories number it
 	Msg    uint32 // its number in the history
-	// Conn is the name of the connection on which it comes, if the server keeps something of
-	// that; "": any connection of the client that is free.
+	// Conn names the message's connection, if the server keeps something of that; "": any free one of the client.
 	Conn     string
 	Commands [][]string // what was written at once; nil: the client reads what the server has sent
 	behind   copySet    // of a WAIT: the replicas that lack something

@@ -84,8 +84,7 @@ func (s *instance) replace(data Data, source int8) {
 // refuses writes (redis.io, operate, replication). The simulation differs: the lag runs from the cut to the instant,
 // where Redis counts in whole seconds; only a split keeps a replica from being heard of.
 
-// split cuts the server's master off, with client c, and promotes a replica, from 0. If that is
-// so already, one more client is cut off with it.
+// split cuts the server's master off, with client c, and promotes a replica, from 0. If it is split, c is cut off too.
 func (s *instance) split(c, replica int8) error {
 	if err := s.kind.CannotSplit(*s.State, c, s.n, replica); err != nil {
 		return err

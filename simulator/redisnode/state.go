@@ -53,8 +53,7 @@ type State struct {
 	copies [MaxReplicas + 1]Data
 	clock  clock.State
 	behind copySet // the copies that lack something that the server has
-	// lacks are, for each replica, the clients that have had a command executed since it
-	// lacks something: their WAIT waits for it.
+	// lacks are, by replica, the clients with a command executed since it lacks something: their WAIT waits for it.
 	lacks [MaxReplicas]history.ClientSet
 
 	cut       history.ClientSet // the clients that are cut off with the old master; none: there is none
@@ -128,11 +127,10 @@ func (s *State) all(yield func(d *Data) bool) {
 	}
 }
 
-// What ends by itself at an instant and what else happens at that instant have no order. Where
-// time came to it by a Pass with Pending, its end is pending: a key whose life is over is still
-// there, for commands with nothing left of it; a server that comes back is not back; and an old
-// master that has had no contact with its replicas for too long still writes. An End, or the Resume
-// of an outage, ends one of these, in any order; all that are left end before time passes.
+// What ends by itself at an instant and what else happens at that instant have no order. Where time came to it by a
+// Pass with Pending, its end is pending: a key whose life is over is still there, for commands with nothing left of it;
+// a server that comes back is not back; and an old master that has had no contact with its replicas for too long still
+// writes. An End, or the Resume of an outage, ends one of these, in any order; all others end before time passes.
 
 // endsNow reports whether the key in a place comes to its end now: in this millisecond of the server's clock.
 func (s *instance) endsNow(d *Data, place int) bool {

@@ -115,10 +115,9 @@ func (x *Executor) try(e execution) error {
 	return nil
 }
 
-// A counter is a string that a command raises by one. Of a lock that draws fencing tokens it grows
-// without end. Where Memo.Most is above 0 it stands still there, and stands for all that have counted
-// further: servers are to do the same with these, but for the number itself. Some of them are tried in
-// every effect, and so is code with their answers; see hypothesis.Counted.
+// A counter is a string that a command raises by one. Of a lock that draws fencing tokens it grows without end. Where
+// Memo.Most is above 0 it stops there, and stands for all that have counted further: servers are to do the same with
+// these, but for the number. Some are tried in every effect, and so is code with their answers; see hypothesis.Counted.
 
 // mostFurther is the most by which a counter counts further when an effect is tried, and triedFurther
 // are so many numbers each time. The text prove.assumed.counters has them.

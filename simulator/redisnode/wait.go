@@ -134,8 +134,7 @@ func (r request) unblock() {
 // watches, and whether one has been touched. That is kept in the server's keyspace, under the connection's name, and
 // goes with it: a restart or a failover begins without.
 //
-// miniredis decides whether a key has been touched and whether a transaction is
-// executed: for each run the connections are set up in it anew.
+// miniredis decides if a key was touched and if a transaction is executed: each run sets up its connections anew.
 
 // gone reports whether the connection of batch b is gone: the server, or the one in its place, does not know it.
 func (x *Executor) gone(d *Data, b uint32) bool {

@@ -21,8 +21,7 @@ type Conditions struct {
 	// of one client changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
-	// Lag is the time after which a replica catches up with its server;
-	// simulator.Never: it does not. A server's second replica takes twice as long.
+	// Lag is the time after which a replica catches up; simulator.Never: it does not. A second one takes twice as long.
 	Lag time.Duration
 	// Start has the true time at which each client begins; missing ones begin at 0.
 	Start []time.Duration
@@ -41,8 +40,7 @@ type Run struct {
 	NotInjected []error       // why faults that the script wanted could not be injected
 }
 
-// ErrEndless is a run that goes on without end while no time passes: client code that
-// tries again and again without sleeping.
+// ErrEndless is a run without end in which no time passes: client code that tries again and again without sleeping.
 var ErrEndless = i18n.Errorf("error.endless")
 
 // maxTurns bounds the choices of a run, and the actions of its script.

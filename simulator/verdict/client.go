@@ -122,8 +122,7 @@ func (s Safety) Recounted(f history.Recount) Safety {
 	return s
 }
 
-// Role returns what the judges know of client c, without its name: two clients with
-// equal roles can change places before the judges.
+// Role is what the judges know of client c, without its name: two with equal roles can change places before them.
 func (s *Safety) Role(c int) uint64 {
 	role := uint64(s.reading.clients[c-1].facts & ofRole)
 	add := func(h *holder) {

@@ -16,8 +16,7 @@ import "locklab/simulator/history"
 //   - Where there is no lock, every write that was refused counts: the work of its client is discarded.
 //   - An overlap without a refused write is not FENCED: the clients were lucky.
 //
-// Only the end of a run can tell, so Judge adds the finding, with the first late write that
-// was refused as evidence. Clients: its writer.
+// Only a run's end can tell, so Judge adds this, with the first late write refused as evidence. Clients: its writer.
 func (s *Safety) fenced() bool { return s.saved && s.words&SetOf(StaleWrite) == 0 }
 
 // saves reports whether the event is a late write that was refused.

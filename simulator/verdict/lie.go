@@ -2,12 +2,10 @@ package verdict
 
 import "locklab/simulator/history"
 
-// LIE: the lock told its client that the lock is still its own, or that it is not, and that
-// was false. Clients: the one that was told.
+// LIE: the lock told its client falsely that the lock is still its own, or that it is not. Clients: the one told.
 //
-// Three calls make such a statement (an event with Claims): a release (Release to Released),
-// a renewal and a check (an Acquire with a Note, to the Enter or Refuse that answers it). An
-// answer that says that the outcome is unknown states nothing.
+// Three calls make such a statement (an event with Claims): a release (Release to Released), a renewal and a check (an
+// Acquire with a Note, to the Enter or Refuse that answers it). An answer that the outcome is unknown states nothing.
 //
 // The statement is about one moment of the call, which the client need not know:
 //

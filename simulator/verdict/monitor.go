@@ -47,8 +47,7 @@ func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding))
 	}
 }
 
-// Finish tells the judges that the run has ended, at true time end; last is the index
-// of the last event, horizon as in history.History.
+// Finish ends the run for the judges at true time end; last is the last event's index, horizon as in history.History.
 func (m *Monitor) Finish(c *Case, end time.Duration, horizon bool, last int, found func(Finding)) {
 	m.Pass(c, last, end, found)
 	in := input{run: c, reading: &m.reading, i: last, at: end, found: found}

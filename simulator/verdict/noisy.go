@@ -6,9 +6,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// NOISY, only where history.History.Noisy is above 0: while a client waits for the lock it sends more
-// requests than that to servers within one second. Clients: that one. It is reported at the first request
-// that is too many, once for each second.
+// NOISY, only where history.History.Noisy is above 0: while a client waits for the lock it sends more requests than
+// that to servers in one second. Clients: that one. It is reported at the first request too many, once for each second.
 //
 // Rules:
 //

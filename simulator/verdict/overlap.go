@@ -2,9 +2,8 @@ package verdict
 
 import "locklab/simulator/history"
 
-// OVERLAP: two clients are inside the critical section at the same true time, that is,
-// both between their Enter and their Leave or Crash. The order of events decides, not
-// their times: a Leave before an Enter of the same instant makes no overlap.
+// OVERLAP: two clients are inside the critical section at the same true time, both between their Enter and their Leave
+// or Crash. The order of events decides, not their times: a Leave before an Enter of the same instant makes no overlap.
 //
 // A paused client is inside: it will go on where it stopped, and believes that it has the lock. A dead one is not.
 //

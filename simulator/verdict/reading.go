@@ -233,9 +233,8 @@ func (r *Reading) idle(c uint8) {
 	r.setLive(c, false)
 }
 
-// adopt makes the grants of c those of the lease on which it enters, if it has no quorum of
-// that lease: it enters on what an earlier attempt has left, or a process that has died. A
-// lease that has made the key itself does not: the server has lost it since.
+// adopt makes c's grants those of the lease on which it enters, if it has no quorum of that lease: it enters on what an
+// earlier attempt or a dead process has left. A lease that has made the key itself does not: the server has lost it.
 func (r *Reading) adopt(run *Case, c uint8, lease int) {
 	if !run.majority(r.granted(c, lease)) && (lease == 0 || int(r.clients[c-1].made) != lease) {
 		r.eachGrant(c, func(g *grant) { g.lease, g.gone = uint8(lease), false })

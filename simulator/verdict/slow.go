@@ -2,9 +2,8 @@ package verdict
 
 import "locklab/simulator/history"
 
-// SLOW, only where history.History.Slow is above 0: a client has asked for the lock and has had no
-// answer for longer than that. Clients: that one. It lasts from the Acquire to the answer, or to the death
-// of the client or the end of the run.
+// SLOW, only where history.History.Slow is above 0: a client has asked for the lock and has had no answer for longer
+// than that. Clients: that one. It lasts from the Acquire to the answer, the client's death or the end of the run.
 //
 // Rules:
 //
@@ -15,8 +14,7 @@ import "locklab/simulator/history"
 //     thread counts: another one could have given the attempt up.)
 //   - To renew or check (an Acquire with a Note) is no attempt. The probe of a search is not judged.
 //
-// In a search an attempt is SLOW as soon as the time has passed, and also if no answer can ever come
-// because nothing is left to happen.
+// In a search an attempt is SLOW once the time has passed, and if no answer can come because nothing is left to happen.
 func slow(in *input) {
 	if in.run.Slow == 0 {
 		return

@@ -6,9 +6,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// BLOCKED and DEADLOCK, where nothing bars the lock: it is free, no server is down and
-// no key is left, but a client that asks for it is neither let in nor refused. It waits
-// for a message that was sent before it listened, or that no client sends.
+// BLOCKED and DEADLOCK, where nothing bars the lock: it is free, no server is down and no key is left, but a client
+// that asks is neither let in nor refused. It waits for a message sent before it listened, or that no client sends.
 //
 // The interval lasts as long as all of this holds; an Enter of any client ends it. If it lasts for a lease or longer it
 // is BLOCKED: a lock that asks again by itself, however seldom, does so sooner. If the run was stopped by its horizon

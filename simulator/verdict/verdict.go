@@ -18,8 +18,7 @@
 //
 // Tests judge exclusion once more from these definitions, without sharing code, and compare the two.
 //
-// The package knows no expectations and no statistics over runs, and not whether the
-// fault of a race was injected; see [Settle] for the last.
+// The package knows no expectations, no statistics over runs, nor whether a race's fault was injected (see [Settle]).
 package verdict
 
 import (
@@ -84,8 +83,7 @@ type Judgement struct {
 	Contended bool `json:"contended"`
 }
 
-// Judge gives all judges a finished run. It panics, naming the limit, if the history
-// has more clients or nodes than MaxClients or MaxNodes.
+// Judge gives all judges a finished run. It panics, naming the limit, if it has more than MaxClients or MaxNodes.
 func Judge(h *history.History) Judgement {
 	var (
 		c        = CaseOf(h)

@@ -48,9 +48,8 @@ func Fails(verdicts []Word) bool {
 	return slices.ContainsFunc(verdicts, fails)
 }
 
-// Settle turns the judgement of a run into the verdicts of a race. happened: what the race is
-// about did happen (the pause fell inside the lease; two contended). Broken words win
-// over UNKNOWN, UNKNOWN wins over VACUOUS, and HOLDS is what remains.
+// Settle turns the judgement of a run into the verdicts of a race. happened: what the race is about happened (the pause
+// fell inside the lease; two contended). Broken words win over UNKNOWN, UNKNOWN over VACUOUS, and HOLDS remains.
 func Settle(j Judgement, happened bool) []Word {
 	broken := lists.Pick(j.Verdicts, Word.Broken)
 	switch {

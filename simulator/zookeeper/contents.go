@@ -45,16 +45,14 @@ func sentTo(id SessionID, fired []Event) (events []Event) {
 	return events
 }
 
-// sessionEnded among the events is not sent by the ensemble: the client's library
-// makes it of the refusal of its session.
+// The event sessionEnded is not sent by the ensemble: the client's library makes it of its session's refusal.
 const sessionEnded EventType = 0
 
 func (p *peer) sessionEnded() bool {
 	return slices.ContainsFunc(p.events, func(e Event) bool { return e.Type == sessionEnded })
 }
 
-// lose drops the events on a connection that breaks. The client's library knows that
-// a session has ended, and that is not lost.
+// lose drops the events on a connection that breaks, but not the end of a session, which the client's library knows.
 func (p *peer) lose() {
 	ended := p.sessionEnded()
 	p.events = nil

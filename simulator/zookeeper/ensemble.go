@@ -83,8 +83,7 @@ func (s *ensemble) emit(kind history.EventKind, c int8) *history.Event {
 	return e
 }
 
-// onWires reports whether the code of clients opens connections; else each client has one session, at
-// its own place, which its library keeps.
+// onWires reports whether clients' code opens connections; else each one's library keeps one session, at its own place.
 func (s *ensemble) onWires() bool { return s.kind.config.Wires }
 
 // apply records that a request is run.
@@ -102,8 +101,7 @@ func (s *ensemble) wireOf(c, thread int8) (on wireRef) {
 	return on
 }
 
-// heldUp reports whether a request on a connection of client c is held up, or takes its time,
-// and so do the pings behind it.
+// heldUp reports whether a request on a connection of client c and the pings behind it are held up, or take time.
 func (s *ensemble) heldUp(c int8, on wireRef) bool {
 	for t, th := range s.w.Client(c).Each {
 		late := th.Phase == world.Asking && max(th.Hold, th.Latest) > 0
@@ -114,17 +112,15 @@ func (s *ensemble) heldUp(c int8, on wireRef) bool {
 	return false
 }
 
-// silence begins the time-out of the session at a place, from 1, if
-// it does not run yet: from now on the ensemble receives nothing from it.
+// silence begins the time-out of the session at a place, from 1, unless it runs: the ensemble receives no more from it.
 func (s *ensemble) silence(at int8) {
 	if s.ends[at-1] == 0 && s.alive(at) {
 		s.ends[at-1] = clock.Later(s.w.Now(), s.clock.After(s.kind.config.Session))
 	}
 }
 
-// passed ends the sessions whose time is over, the longest overdue first. Of two that end at the
-// same moment that is first which owns the oldest znode, so that it does not depend on which
-// client is which: where neither owns one the order makes no difference.
+// passed ends the sessions whose time is over, the longest overdue first. Of two that end together that is first which
+// owns the oldest znode, so that clients' names do not matter: where neither owns one any order will do.
 func (s *ensemble) passed(pending bool) {
 	for c := range s.ends {
 		if pending && s.ends[c] == s.w.Now() {
@@ -180,9 +176,8 @@ func (s *ensemble) act(kind ActKind, client int8, arg uint32) *effect {
 	return eff
 }
 
-// enter puts the effect of an act, which client has caused, in place and records what that changes. In a
-// history the key is a znode at which clients queue, and its value the first of the
-// line: the first has it by its session, for as long as that lives.
+// enter puts the effect of an act of client in place and records what that changes. In a history the key is a znode at
+// which clients queue, and its value the first of the line: the first has it by its session, as long as that lives.
 func (s *ensemble) enter(eff *effect, kind ActKind, client int8) {
 	s.contents = eff.to
 	for i := range eff.lines {

@@ -9,8 +9,7 @@ import (
 	"locklab/simulator/memo"
 )
 
-// An Executor computes what an ensemble does: it is a memo table, (contents, act) -> (contents,
-// answer). An entry is computed by a State, once.
+// An Executor is an ensemble's memo table, (contents, act) -> (contents, answer). A State computes an entry, once.
 type Executor struct {
 	config    Config
 	memo      *memo.Memo

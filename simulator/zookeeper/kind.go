@@ -61,11 +61,10 @@ func (k *Kind) Words() world.Words {
 	return world.Words{Requests: x.requests, Watches: x.watches, Answers: x.answers, Memories: x.memories}
 }
 
-// CountCreations has the ensemble count transactions anew from now on: a transaction that creates a
-// znode has the next number, others have none, and a client that begins another session has the
-// former number of a session again. A znode's czxid still says which of two was created first, and
-// no client can observe any other number. So contents recur that hold the same but for their past.
-// Code that opens connections observes all numbers, and nothing is counted anew for that.
+// CountCreations has the ensemble count transactions anew: a transaction that creates a znode has the next number,
+// others have none, and a client that begins another session has the former number of a session again. A znode's czxid
+// still says which of two was created first, and no client can observe another number. So contents recur that hold the
+// same but for their past. Code that opens connections observes all numbers, and nothing is counted anew for that.
 //
 // Where sessions are numbered as they begin, or code opens them, their numbers distinguish clients.
 func (k *Kind) CountCreations(on bool) {

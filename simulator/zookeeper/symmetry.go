@@ -67,8 +67,7 @@ func (x *Executor) actText(a act) []string {
 	}[a.kind]}
 }
 
-// mapped is contents in a translation. Clients that get other names have what the others had, but for the numbers of
-// their sessions.
+// mapped is contents in a translation. Renamed clients have what the others had, but for their sessions' numbers.
 //
 // All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it
 // does depends on their order: of two znodes with different czxids, of two children of one znode with different
@@ -121,8 +120,7 @@ func (a storedAnswer) sorted() storedAnswer {
 // Numbers of transactions that only grow keep states apart that come to the same. Here
 // they are counted anew, so that states recur: see Kind.CountCreations.
 
-// anew is above the numbers that are counted. An act begins there, so that what it has
-// numbered can be told from what was there before.
+// anew is above the counted numbers. An act begins there, so that what it numbers can be told from what was there.
 const anew = 1 << 40
 
 // countCreations counts the numbers of s, which one act has made of before and whose znodes are its own, anew: a znode

@@ -218,8 +218,7 @@ func hash(name string) uint32 {
 // SetCounter is s in which the next sequential child of path gets the number
 // next, as after 2^31 children and more. It panics if there is no such znode.
 //
-// With -2147483648 it is the ensemble of the guide just after the overflow: that
-// child's name sorts before all others, also by value.
+// With -2147483648 it is the guide's ensemble just after the overflow: that child's name sorts first, also by value.
 func (s State) SetCounter(path string, next int32) State {
 	i, ok := s.find(path)
 	if !ok {

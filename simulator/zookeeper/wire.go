@@ -286,8 +286,7 @@ func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err err
 	return append(in, jute.Framed(c.reply(&a.reply))...), nil
 }
 
-// reply encodes the answer of the ensemble to the request in flight. Its transaction is sent with
-// a watch only, as to a Session.
+// reply encodes the ensemble's answer to the request in flight, its transaction with a watch only, as to a Session.
 func (c *Wire) reply(r *Reply) []byte {
 	b := jute.Put(nil, jute.Header{XID: c.now.xid, Zxid: r.Zxid, Code: int32(r.Code)})
 	if r.Code != OK {

@@ -157,8 +157,7 @@ func (m *memory) last() (last int64) {
 	return last
 }
 
-// The words of clients. A model that is not this ensemble needs them to ask what their code
-// does: see simulator.Simulator.Follow.
+// The words of clients, by which another model than this ensemble asks what code does: see simulator.Simulator.Follow.
 
 // Asks returns the request of an operation.
 func (x *Executor) Asks(o *process.Op) Request { return x.requests.At(o.Arg).Request }

@@ -4,10 +4,9 @@
 // It has no clock, no socket and no thread, and knows nothing of the simulator: its caller ends the sessions whose
 // time is over (State.Close), and carries replies and events, or loses them.
 //
-// A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and connections of the clients, and
-// the messages on their way; an [EnsembleState] is its part of a world (ensemble.go says what is simulated). A
-// [Session] is what the code of a client uses (client.go); code that opens connections speaks ZooKeeper's protocol on
-// a [Wire] (wire.go).
+// A [Kind] is a simulator's ensemble: States in a memo table, the clients' sessions and connections, and messages on
+// their way; an [EnsembleState] is its part of a world (ensemble.go says what is simulated). A [Session] is what a
+// client's code uses (client.go); code that opens connections speaks ZooKeeper's protocol on a [Wire] (wire.go).
 //
 // # The behaviour of a State
 //
@@ -18,9 +17,8 @@
 // calls here: an ensemble agrees on one order of writes ("Consistency Guarantees", sequential consistency), and a read
 // of the one server that is simulated never lags, so that sync has nothing to wait for.
 //
-// What is left out: access control, quotas and the reserved znodes below /zookeeper; containers and znodes with a TTL
-// of their own; persistent and recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the password
-// of a session.
+// What is left out: access control, quotas and the reserved znodes below /zookeeper; containers and znodes with a TTL;
+// persistent and recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the password of a session.
 //
 // Where a State and a Kind differ from a server 3.8:
 //   - A Kind ends a session at its time-out to the nanosecond. A server rounds the end
@@ -159,11 +157,9 @@ type Event struct {
 type WatchKind uint8
 
 const (
-	// WatchData is left by Exists on a znode that is there, and by GetData: it
-	// fires when the data is set or the znode is deleted.
+	// WatchData is left by GetData and Exists on an existing znode: it fires when data is set or the znode deleted.
 	WatchData WatchKind = iota
-	// WatchChildren is left by GetChildren: it fires when a child is created or
-	// deleted, or the znode itself is deleted.
+	// WatchChildren is left by GetChildren: it fires when a child is created or deleted, or the znode deleted.
 	WatchChildren
 	// WatchCreation is left by Exists on a znode that is not there: it fires when the znode is created. The server
 	// does not tell it from WatchData; a client that comes back must.
@@ -206,8 +202,7 @@ type State struct {
 // New is an ensemble in which only the root exists and no session.
 func New() State { return State{nodes: []znode{{path: "/"}}} }
 
-// Zxid is the last transaction that was run. Each write takes one, also one
-// that fails, and so do the beginning and the end of a session.
+// Zxid is the last transaction run. Each write takes one, also one that fails, and so do a session's beginning and end.
 func (s State) Zxid() int64 { return s.zxid }
 
 // Apply runs what session asks for, and returns what the ensemble holds then, the answer, and the watches that fired.

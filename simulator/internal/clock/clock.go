@@ -130,8 +130,7 @@ func (c State) After(d time.Duration) time.Duration {
 	return t
 }
 
-// When is the first true time, not before now, at which this clock reads at
-// least reading; Never if that is beyond EndOfTime.
+// When is the first true time from now on at which this clock reads at least reading; Never if beyond EndOfTime.
 func (c State) When(now, reading time.Duration) time.Duration {
 	read := c.Read(now)
 	if read >= reading {

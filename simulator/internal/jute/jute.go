@@ -1,5 +1,4 @@
-// Package jute is how ZooKeeper writes its messages: integers with the highest byte first,
-// and the length before texts and lists.
+// Package jute is how ZooKeeper writes messages: integers with the highest byte first, lengths before texts and lists.
 package jute
 
 import (

@@ -33,8 +33,7 @@ func OnlyLoopback(t testing.TB, pid int, addr string) {
 	}
 }
 
-// listening returns the addresses, as IP:PORT, on which a process and its descendants listen
-// for TCP, as Linux has them in /proc.
+// listening returns the addresses IP:PORT on which a process and its descendants listen for TCP, from Linux's /proc.
 func listening(pid int) (all []string, err error) {
 	sockets := map[string]string{} // inode -> address
 	for _, table := range []string{"tcp", "tcp6"} {
