@@ -15,6 +15,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/motion"
 	"locklab/reports/text"
+	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -674,6 +675,12 @@ func (p *timelinePlot) flagsWithin(right vg.Length) (all []timelineFlag) {
 	for _, f := range p.Faults {
 		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
 		all = append(all, timelineFlag{x: p.x[f.Event], said: f.Said[p.lang], line: line})
+	}
+	for i, e := range p.history.Events {
+		if e.Kind == history.Enter && e.Note == client.Checking {
+			said := say(p.lang, "timeline.checked", "client", fmt.Sprintf("c%d", e.Client))
+			all = append(all, timelineFlag{x: p.x[i], said: said, line: draw.LineStyle{Color: faintInk, Width: 0.9}})
+		}
 	}
 	for _, m := range p.Marks {
 		line := draw.LineStyle{Color: vermillion, Width: 1.2}
