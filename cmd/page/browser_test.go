@@ -144,7 +144,7 @@ func TestPageInBrowser(t *testing.T) {
 			b.click(`Next: "EXPIRE mends it"`)
 			b.wait(`!state.busy && state.level.number === 3`)
 			b.click(`Give up`) // by mouse
-			b.click(`Give up and see a shortest way?`)
+			b.click(`Give up and see the answer?`)
 			b.wait(`!state.busy && state.at.verdicts.includes("DEADLOCK")`)
 			b.click(`Take back`)
 			b.wait(`!state.busy && !state.at.verdicts.includes("DEADLOCK")`)

@@ -186,7 +186,7 @@ func TestLost(t *testing.T) {
 func TestHintSaysWhatIsOff(t *testing.T) {
 	var table game.Table
 	defer table.Close()
-	for n, c := range map[int][2]string{3: {"start answer arrive answer", "Wait until the key is c2's"},
+	for n, c := range map[int][2]string{3: {"start answer arrive answer", "keep your fault until the key is c2's"},
 		4: {"client-clock", "What if c1 takes c2's deadline for past"}} {
 		var at game.Position
 		ask(t, &table, game.Request{Do: "level", Number: n}, &at)

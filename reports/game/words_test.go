@@ -112,7 +112,7 @@ func TestHintsSolveLevels(t *testing.T) {
 			at = must(g.Forward(t.Context(), append(at[:len(at):len(at)], move.Choice), l.Harm))(t)
 			p = must(g.At(at))(t)
 			concerns(t, n+1, h, move, p.Outcome.History.Events[before:])
-			if _, when, waits := strings.Cut(h.Idea["en"], "Wait until "); waits {
+			if _, when, waits := strings.Cut(h.Idea["en"], "keep your fault until "); waits {
 				planned, _, _ = strings.Cut(when, ".")
 			} else if move.Fault && planned != "" && !strings.HasPrefix(h.Idea["en"], "Now "+planned+".") {
 				t.Errorf("level %d strikes by %q, and should wait until %s", n+1, h.Idea["en"], planned)

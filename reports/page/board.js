@@ -34,7 +34,7 @@ function rivals(lock, value, go, chosen = go) {
 }
 
 function tell(text, bad = false) {
-  const beside = text && [state.at?.did, state.proved?.said].some((w) => text === plain(w)) && state.view === "game"; // the moves it stands
+  const beside = text && (text === state.why || [state.at?.did, state.proved?.said].some((w) => text === plain(w))) && state.view === "game"; // the moves it stands
   Object.assign(document.getElementById("message"), { textContent: text, className: bad ? "bad" : beside ? "unseen" : "" });
 }
 
@@ -232,6 +232,7 @@ function drawHelp() {
 
 function language() {
   keep.set("lang", state.lang = state.lang === "en" ? "zh" : "en");
+  Object.assign(state, { why: "", judged: "" }); // they were said in the other one
   tell("");
   redraw();
 }

@@ -27,7 +27,7 @@ const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(lin
 const deep = (line) => /^ */.exec(line)[0].length, columns = (text) => text.length + (text.match(/[\u3000-\uffef]/g) ?? []).length, unsigned = (text) => text.replace(/(\[(?:ENTER|进入)|(?:EXIT|离开)\])(.*?)( {2,}|$)/g, (all, sign, more, room, at, of, said = say(sign[0] === "[" ? "motion.enters" : "motion.leaves") + unsigned(more)) =>
   said + " ".repeat(room && Math.max(1, columns(all) - columns(said)))); // without the signs of lanes, its columns where they were
 
-const heading = (title) => title.replace(/^\? (\d+\/\d+ )?|[:：]$/g, "");
+const heading = (title) => title.replace(/^\? (\d+\/\d+ [\w-]+: )?|[:：]$/g, "");
 
 // sections are the parts of a lesson: a line that is not indented, and what stands under it.
 function sections(said) {

@@ -159,7 +159,8 @@ async function advice() {
   state.idea ??= await engine.ask({ do: "hint", link, harm: state.harm }).catch((why) => { if (!why.en || why === engine.left) throw why; return { move: -1, idea: why, said: why }; });
   const { move, idea, said } = state.idea;
   Object.assign(state, { sure: "", judged: "", hinted: first ? -1 : move, helped: state.helped || !first && move >= 0, why: plain(first ? idea : said) });
-  if (state.view === "game") redraw(); // it stands at the move
+  if (state.view === "game") { redraw(); document.querySelector(".hint")?.scrollIntoView({ block: "nearest" }); }
+  return state.why;
 }
 // cannot answers that the goal cannot be reached, which needs a game that was played to its end; it is judged.
 async function cannot() {
@@ -248,10 +249,10 @@ function drawGame() {
     el(at.steps ? "div.play.begun" : "div.play", el("div.picture", state.mended ? drawMended() : null,
         drawRun({ ...at, moving: { ...at.moving, marks } }, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
-        lost?.link && level ? at.moves.length > 0 && el("details", el("summary", say("board.playon")), drawMoves(at)) : [el("h3.choices", say("board.choices")), drawMoves(at)],
+        lost?.link && level ? at.moves.length > 0 && el("details", el("summary", say("board.playon")), drawMoves(at)) : [el("h3.choices", say("board.choices")), state.why && el("p.hint", state.why), drawMoves(at)],
         el("div.row", button(say("board.undo"), undo), over() ? null : [button(say(state.idea ? "board.hint.move" : "board.hint"), hint),
           goal.found ? null : button(say("board.cannot"), never), button(say(state.sure === at.link ? "board.giveup.sure" : "board.giveup"), sure)], button(say("board.restart"), again)),
-        state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back") }) : ""),
+        lost && state.why && el("p.hint", state.why), state.judged && el("p.judged", state.judged, lost?.link ? " " + say("board.back.there", { back: say("board.back") }) : ""),
         el("details", { open: state.coded ?? (!board && at.steps > 0), ontoggle: (e) => { state.coded = e.target.open; } }, el("summary", say("board.realcode")), code))));
 }
 

@@ -52,18 +52,18 @@ function quizKey(key) {
 }
 
 function drawQuiz() {
-  const { question: q, answers } = state, all = Object.values(answers), about = aboutOf(state.about);
+  const { question: q, answers } = state, all = Object.values(answers), round = Object.keys(answers).filter((n) => Math.floor(n / 10) === Math.floor(state.number / 10)).map((n) => answers[n]), about = aboutOf(state.about);
   const choice = (label, word, options) => el("label", label + " ", select([["", say("board.quiz.usual")], ...options], about.get(word) ?? "",
     (name) => startQuiz(state.seed, [...about.set(word, name)].filter((one) => one[1]).map((one) => one.join("=")).join(","))));
   const head = el("details", el("summary", say("board.quiz.about")), el("div.row",
     choice(say("board.lock"), "lock", byFamily()), choice(say("board.inrace"), "race", titled()), choice(say("board.quiz.lesson"), "lesson", screens())));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
   const { moving } = q.run, { code } = DATA.levels.find((l) => l.lock === q.lock) ?? {}, mine = chosen(), asks = mine < 0, ten = !asks && all.length % 10 === 0 && all.slice(-10), mark = (a, i) => (asks ? "" : a.right ? ".right" : i === mine ? ".wrong" : "");
-  show(el("h2", say("board.question", { n: state.number % 10 + 1 }), state.lang === "zh" ? "：" : ": ", el("span.code", q.lock), ", ", own(q.race), " ", all.length > 0 && el("small.faint", say("board.score", { right: all.filter((a) => a.right).length, all: all.length }))),
+  show(el("h2", say("board.question", { n: state.number % 10 + 1 }), state.lang === "zh" ? "：" : ": ", el("span.code", q.lock), ", ", own(q.race), " ", round.length > 0 && el("small.faint", say("board.score", { right: round.filter((a) => a.right).length, all: round.length }))),
     el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun({ ...q.run, moving: { ...moving, states: asks || !q.shown ? moving.states : q.shown, marks: [...(moving.marks ?? []), { e: moving.at.length - 1, s: say("board.now"), now: true }] } }, { part: wide() ? 0.64 : 1 })), el("div", !wide() && el("p.faint.swipe", say("board.swipe")), el("p.faint.about", own(DATA.locks.find((l) => l.id === q.lock).title)), code && el("details.board", { open: wide() }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, own(code))), el("p.ask", own(q.ask)),
       el("ol.moves.answers", q.answers.map((a, i) => el("li", button([el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), asks ? null : el("small", own(a.why))], () => choose(i), mark(a, i))))),
       asks ? null : el("p.row", el("b", say(answers[state.number].right ? "board.right" : "board.wrong", { right: "abcd"[q.answers.findIndex((a) => a.right)] })), button(say(ten ? "board.quiz.on" : "board.more"), () => visit(() => further()), ".main"), link(q.link, say("board.run"))),
-      ten && el("div.end", el("p", say("board.quiz.ten", { right: ten.filter((a) => a.right).length })), [...new Set(ten.filter((a) => !a.right).map((a) => a.lock))].map((lock) => weak(lock))))), head);
+      ten && el("div.end", el("p", say("board.quiz.ten", { right: ten.filter((a) => a.right).length })), [...new Set(ten.map((a) => a.lock))].filter((l) => ten.filter((a) => a.lock === l && !a.right).length > ten.filter((a) => a.lock === l && a.right).length).map((lock) => weak(lock))))), head);
 }
 
 // weak leads from the lock of a wrong answer to its level, or to its lesson.
