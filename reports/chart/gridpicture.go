@@ -41,7 +41,7 @@ func (c *Cell) drawn(lang string, brief bool) cell {
 // mostWide is the number of races for whose two lines a picture of 16:9 has room.
 const mostWide = 20
 
-// drawGrid has races as lines, locks as columns; many make an overview. A race asked of one lock only compares nothing.
+// drawGrid has races as lines, locks as columns; many make an overview.
 func drawGrid(c *Chart, lang string) frame {
 	all := c.Table.records()
 	locks := values("lock", all)
@@ -51,24 +51,16 @@ func drawGrid(c *Chart, lang string) frame {
 	if len(locks) >= overviewFrom {
 		return f.overview(all, lang)
 	}
-	var races, left []string
+	var races []string
 	var rows [][]cell
 	room := vg.Length(c.aside(160, 140)) // for races in two lines, or three
 	for _, of := range by("race", all) {
-		row := lists.Each(of, cellFrom)
-		if asked := lists.Pick(row, func(c Cell) bool { return c.Asked() }); len(asked) >= min(2, len(locks)) {
-			title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
-			races = append(races, strings.Join(foldText(small, title, room), "\n"))
-			rows = append(rows, lists.Each(row, func(of Cell) cell { return of.drawn(lang, false) }))
-		} else {
-			left = append(left, of[0].text("code"))
-		}
+		title := of[0].text("code") + "  " + text.RaceTitle(of[0].text("race"), lang)
+		races = append(races, strings.Join(foldText(small, title, room), "\n"))
+		rows = append(rows, lists.Each(of, func(r record) cell { c := cellFrom(r); return c.drawn(lang, false) }))
 	}
 	boxes := c.boxes(lang, races, locks, func(l, k int) cell { return rows[l][k] })
 	f.body, f.least, f.tall = boxes.body, boxes.least, len(races) > mostWide
-	if left != nil {
-		f.foot = append(f.foot, say(lang, "grid.left", "races", text.Join(lang, "chart.list", left)))
-	}
 	return f
 }
 

@@ -111,7 +111,7 @@ var paints = map[Class]paint{
 // The colours of series: one stands out, the rest is grey.
 var (
 	standout = vermillion
-	grey     = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff}
+	grey     = color.NRGBA{0x70, 0x70, 0x70, 0xff}
 )
 
 // inColor is the colour of a series that stands out, or does not.

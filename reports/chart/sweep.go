@@ -272,7 +272,11 @@ func drawSweep(c *Chart, lang string) frame {
 		labels = append(labels, c.labels(lang, g[0], lists.Each(g, func(m curve) string { return m.name }), words)...)
 	}
 	p.X.Tick.Marker = labelled(axisValues(all, columns[1]), spaced(axis))
-	return c.curves(say(lang, "sweep.below"), p, labels)
+	f := c.curves(say(lang, "sweep.below"), p, labels)
+	if one := "grid.word." + words; text.In(lang).Has(one) {
+		f.foot = []string{say(lang, "chart.of", "of", words, "is", say(lang, one))}
+	}
+	return f
 }
 
 // dashes tell the lines of a sweep apart, where colours do not; that of the first one is solid.

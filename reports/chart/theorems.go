@@ -165,8 +165,18 @@ func drawTheorems(c *Chart, lang string) frame {
 	locks, budgets := by("lock", all), values("budget", all)
 	f := c.boxes(lang, values("lock", all), heads(budgets, lang), func(l, k int) (at cell) {
 		of := by("budget", locks[l])[k]
-		if fail := lists.Pick(of, func(r record) bool { return r.text("extent") == string(study.Fails) }); fail != nil {
-			return at.worst(lang, fail)
+		is := func(e study.Extent) func(r record) bool {
+			return func(r record) bool { return r.text("extent") == string(e) }
+		}
+		waits := func(r record) bool { return is(study.Fails)(r) && r.text("verdict") == string(verdict.Orphan) }
+		fail, orphan := lists.Pick(of, is(study.Fails)), slices.ContainsFunc(of, waits)
+		if len(fail) > 1 || fail != nil && !orphan {
+			if at = at.worst(lang, fail); slices.ContainsFunc(of, is(study.Undecided)) {
+				at.words += " ?"
+			}
+			return at
+		} else if orphan { // a wait that ends is no failure
+			of = slices.DeleteFunc(slices.Clone(of), waits)
 		}
 		narrowest := slices.MaxFunc(of, func(a, b record) int {
 			return place(study.Extent(a.text("extent"))) - place(study.Extent(b.text("extent")))
@@ -176,6 +186,9 @@ func drawTheorems(c *Chart, lang string) frame {
 			at = at.like(LookOf(verdict.Holds))
 		}
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
+		if orphan && !c.narrow {
+			at.words = say(lang, "theorems.orphan")
+		}
 		return at
 	})
 	f.below = []string{say(lang, "theorems.below", "two", marks[study.Bounded])}

@@ -35,8 +35,8 @@ func (c *WaitingChart) Assumptions(lang string) string {
 // Table has one row for each policy and number of clients.
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
-// Finding compares the handover where most clients wait, in runs that came to their end, and says where fewest get in.
-// It names ways to wait only if most handovers of the one are shorter than those of the other.
+// Finding says where fewest get in, or compares the handover, where most clients wait, in runs that came to their end. It
+// names ways to wait only if most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
 	of := lists.Pick(c.Results, func(r cost.Waiting) bool { return r.Clients == most })
@@ -52,16 +52,15 @@ func (c *WaitingChart) Finding(lang string) string {
 		key = "waiting.finding.alike"
 	}
 	said := say(lang, key, "quick", quick.Policy, "least", nanoseconds(float64(quick.Handover)), "slow", slow.Policy,
-		"most", nanoseconds(float64(slow.Handover)))
+		"most", nanoseconds(float64(slow.Handover)), "clients", thousands(most))
+	if few.Served < 1-1e-9 {
+		said = say(lang, "waiting.finding.served", "clients", thousands(most), "few", few.Policy, "share",
+			percent(few.Served), "entries", thousands(few.Entries/few.Runs), "many", many.Policy, "best", percent(many.Served))
+	}
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))
 	}
-	if few.Served > 1-1e-9 {
-		return say(lang, "waiting.finding.all", "clients", thousands(most), "first", said)
-	}
-	return say(lang, "waiting.finding.served", "clients", thousands(most), "first", said, "few", few.Policy,
-		"share", percent(few.Served), "entries", thousands(few.Entries/few.Runs), "many", many.Policy,
-		"best", percent(many.Served))
+	return said
 }
 
 // wayOf says how a policy waits, in a word or two.
@@ -101,7 +100,7 @@ func (r record) rowOf(y float64, ended []record, lang string) (row waitingRow) {
 	stands := !cut && mean > 0 && mean == slices.Max(numbers("handover_mean_ns", ended))
 	row.handover = span{y: y, color: inColor(stands), bold: stands, words: say(lang, "waiting.handover.none") + mark}
 	if mean > 0 {
-		words := nanoseconds(mean)
+		words := number(mean/1e6) + " ms"
 		if n := r.number("handovers"); n < 100 {
 			words += fmt.Sprintf(" (n=%v)", n)
 		}
