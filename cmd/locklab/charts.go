@@ -50,6 +50,18 @@ func drawAgain(c *chartFiles) func(*env, []string) error {
 	}
 }
 
+// computedBy is the command that computed the chart of a file, if that is the argument.
+func computedBy(command string, args []string) string {
+	if len(args) == 1 && ending(args[0]) == ".json" {
+		if content, err := readFile(args[0], maxTraceFile); err == nil {
+			if drawn, err := chart.Read(content); err == nil {
+				return drawn.Source
+			}
+		}
+	}
+	return command
+}
+
 // chartFiles are the files of a chart, and how its pictures are laid out. All charts have the same flags for that.
 type chartFiles struct {
 	files  []string

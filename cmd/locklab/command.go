@@ -146,7 +146,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	}
 	built.RunE = func(_ *cobra.Command, args []string) error {
 		if e.ctx, e.running = built.Context(), built; e.cite {
-			versionOf().cite(e.console, modulePath(), e.command)
+			versionOf().cite(e.console, modulePath(), computedBy(e.command, args))
 			return nil
 		}
 		for _, prepare := range f.before {

@@ -133,6 +133,7 @@ func (m *maker) interview() {
 		m.add(gap)
 		m.behind("interview.long-runs")
 	}
+	m.add(gap, Block{Kind: Heading, Text: m.p.Say("label.interview.board")}, Block{Kind: Listing, Text: whiteboard})
 	m.add(Block{Kind: Break}, Block{Kind: Heading, Text: m.p.Say("label.questions")})
 	for i, topic := range Topics() {
 		if i > 0 {
@@ -142,6 +143,16 @@ func (m *maker) interview() {
 	}
 	m.next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
 }
+
+// whiteboard is what one writes down of a lock on one Redis, with go-redis.
+const whiteboard = `ok, err := rdb.SetNX(ctx, key, token, ttl).Result()   // SET key token NX PX 10000, token: random
+
+release := redis.NewScript(` + "`" + `
+    if redis.call("GET", KEYS[1]) == ARGV[1] then
+        return redis.call("DEL", KEYS[1])
+    end
+    return 0` + "`" + `)
+n, err := release.Run(ctx, rdb, []string{key}, token).Int()   // 0: it was no longer mine`
 
 // topic makes one question with its answer and the run that backs it.
 func (m *maker) topic(name string) {
