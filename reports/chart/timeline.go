@@ -15,7 +15,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/motion"
 	"locklab/reports/text"
-	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
@@ -677,7 +676,7 @@ func (p *timelinePlot) flagsWithin(right vg.Length) (all []timelineFlag) {
 		all = append(all, timelineFlag{x: p.x[f.Event], said: f.Said[p.lang], line: line})
 	}
 	for i, e := range p.history.Events {
-		if e.Kind == history.Enter && e.Note == client.Checking {
+		if e.Kind == history.Enter && e.Note == "check" { // a use of package client
 			said := say(p.lang, "timeline.checked", "client", fmt.Sprintf("c%d", e.Client))
 			all = append(all, timelineFlag{x: p.x[i], said: said, line: draw.LineStyle{Color: faintInk, Width: 0.9}})
 		}

@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/lists"
 	"locklab/simulator/record"
@@ -212,10 +214,14 @@ func Demo(p *text.Printer, cells [][]*race.Outcome) []Block {
 		}
 	}
 	named := func(o *race.Outcome) string {
-		if stuck[o.Lock.ID] == "" || fails(o) {
+		see := stuck[o.Lock.ID]
+		if bare, err := scenarios.ByName("quorum-" + o.Race.ID); err == nil && o.Lock.Family == lock.Majority {
+			see = bare.ID // with no more votes than it takes
+		}
+		if see == "" || fails(o) {
 			return o.Lock.ID
 		}
-		return p.Say("demo.but", "lock", o.Lock.ID, "race", stuck[o.Lock.ID])
+		return p.Say("demo.but", "lock", o.Lock.ID, "race", see)
 	}
 	for _, played := range cells {
 		of, outcomes := played[0].Race, Block{Kind: Table, Lead: "  ", Columns: []int{20}}
