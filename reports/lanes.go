@@ -33,7 +33,8 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 		if h.ZooKeeper && slices.ContainsFunc(d.lines, line.repeats) {
 			out.Put(say(lang, "lanes.tries"), 2)
 		}
-		if h.Database && slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.SessionEnd }) {
+		ends := func(e history.Event) bool { return e.Kind == history.SessionEnd }
+		if h.Database && slices.ContainsFunc(h.Events, ends) {
 			out.Put(say(lang, "lanes.idle"), 2)
 		}
 		if h.Probe > 0 && d.clients >= h.Probe {

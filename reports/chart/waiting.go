@@ -35,7 +35,7 @@ func (c *WaitingChart) Assumptions(lang string) string {
 // Table has one row for each policy and number of clients.
 func (c *WaitingChart) Table() *Table { return tableBy(c.Results) }
 
-// Finding says where fewest get in, or compares the handover, where most clients wait, in runs that came to their end. It
+// Finding says where fewest get in, or compares the handover, with most clients, in runs that came to their end. It
 // names ways to wait only if most handovers of the one are shorter than those of the other.
 func (c *WaitingChart) Finding(lang string) string {
 	most := slices.Max(append(lists.Each(c.Results, func(r cost.Waiting) int { return r.Clients }), 0))
@@ -54,8 +54,8 @@ func (c *WaitingChart) Finding(lang string) string {
 	said := say(lang, key, "quick", quick.Policy, "least", nanoseconds(float64(quick.Handover)), "slow", slow.Policy,
 		"most", nanoseconds(float64(slow.Handover)), "clients", thousands(most))
 	if few.Served < 1-1e-9 {
-		said = say(lang, "waiting.finding.served", "clients", thousands(most), "few", few.Policy, "share",
-			percent(few.Served), "entries", thousands(few.Entries/few.Runs), "many", many.Policy, "best", percent(many.Served))
+		said = say(lang, "waiting.finding.served", "clients", thousands(most), "few", few.Policy, "many", many.Policy,
+			"share", percent(few.Served), "best", percent(many.Served), "entries", thousands(few.Entries/few.Runs))
 	}
 	if len(all) < len(of) {
 		said = say(lang, "waiting.finding.ended", "first", said, "n", inWords(lang, len(all)))

@@ -554,8 +554,8 @@ func (d *deckMaker) race(o *race.Outcome) {
 func (d *deckMaker) next(o *race.Outcome) {
 	name, key := d.short(o.Lock), "race."+o.Race.ID+".mends"
 	enough := map[bool]string{true: "lesson.enough", false: "lesson.enough.not"}[holds(o)]
-	found := d.m.p.Say(enough, "found", d.found(o))
-	d.run(Next, d.m.p.Say("lesson.next", "lock", name), d.m.p.Say("lesson.next.ask", "lock", name), found, d.brief(1, key), o)
+	found, asks := d.m.p.Say(enough, "found", d.found(o)), d.m.p.Say("lesson.next.ask", "lock", name)
+	d.run(Next, d.m.p.Say("lesson.next", "lock", name), asks, found, d.brief(1, key), o)
 	d.list(Notes, d.m.p.Say("label.race.mends"), d.m.lines(d.Lang, key))
 	d.tell(Notes, "lock."+o.Lock.ID+".mends")
 }

@@ -43,9 +43,9 @@ type Bound struct {
 	Shortest time.Duration `json:"shortest_harmful_pause_ns"` // by the lease; Forever: none does harm
 	Harmful  *float64      `json:"share_of_pauses_that_harm"` // of those that strike a hold
 	Slow     float64       `json:"slow_work_overlaps_a_year"` // contended holds that outlive the lease without a pause
-	// AtMost is the number, of pauses and of slow work; nil: the source has none so long, and says not how long they can
-	// be. Nil too, with Harmful, where Shortest is Unmeasured: search has no answer or contradicts the runs, or the lease
-	// ends with its holder, so that runs say nothing about pauses.
+	// AtMost is the number, of pauses and of slow work; nil: the source has none so long, and no bound. Nil too, with
+	// Harmful, where Shortest is Unmeasured: search has no answer or contradicts the runs, or the lease ends with its
+	// holder, so that runs say nothing about pauses.
 	AtMost *float64 `json:"overlaps_a_year_at_most"`
 	Blocked
 }

@@ -76,8 +76,8 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			made: madeSearch(racetest.Lock(t, "lock-delay"), "clients=2,attempts=2,budget=pause=1", explore.Result{}),
 			beside: []*search.Search{madeSearch(racetest.Lock(t, "lock-delay"),
 				"clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap)},
-			want: "Found OVERLAP. For 2 clients with 2 attempts each, in lockstep only: nothing that was looked for; by " +
-				"another search (any timing, 1 attempt each): OVERLAP.",
+			want: "Found OVERLAP. For 2 clients with 2 attempts each, in lockstep only: nothing that was looked for; " +
+				"by another search (any timing, 1 attempt each): OVERLAP.",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
