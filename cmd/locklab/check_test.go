@@ -170,7 +170,7 @@ func TestCheckTemplate(t *testing.T) {
 	effort.OnlyPushed(t, "builds and searches a module of its own")
 	effort.Unwatched(t, "one goroutine searches")
 	code, out, errs := call(t, "check", template)
-	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") ||
+	if code != exitOK || !strings.Contains(out, "TestMyLock: Found OVERLAP, STALE-WRITE, ORPHAN.") ||
 		!strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}

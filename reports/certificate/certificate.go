@@ -249,6 +249,10 @@ func Claim(s *search.Search, lang string) string {
 		head = "certificate.found"
 		found = say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
+	at := when(s, lang)
+	if others != "" { // another timing may have more
+		at = say(lang, "certificate.proved.when."+s.Scope())
+	}
 	if others != "" && words == nil {
 		head, found = "certificate.union", say(lang, "certificate.union.none")
 	} else if others != "" {
@@ -264,7 +268,7 @@ func Claim(s *search.Search, lang string) string {
 	case head == "certificate.proved" && isLockstep(s):
 		head = "certificate.lockstep"
 	}
-	return say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others,
+	return say(lang, head, "who", who(s.Bounds, lang), "when", at, "found", found, "others", others,
 		"all", joined(all, lang), "if", If(s.If(), lang), "latency", s.Bounds.Latency)
 }
 

@@ -97,7 +97,8 @@ func (r record) rowOf(y float64, ended []record, lang string) (row waitingRow) {
 		mark, sign = " *", draw.RingGlyph{}
 	}
 	mean, share := r.number("handover_mean_ns"), r.number("share_served")
-	stands := !cut && mean > 0 && mean == slices.Max(numbers("handover_mean_ns", ended))
+	longer := func(o record) bool { return o.number("handover_mean_ns") > mean }
+	stands := !cut && mean > 0 && !slices.ContainsFunc(ended, longer)
 	row.handover = span{y: y, color: inColor(stands), bold: stands, words: say(lang, "waiting.handover.none") + mark}
 	if mean > 0 {
 		words := number(mean/1e6) + " ms"
