@@ -7,8 +7,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races in which a client outside the protocol removes the key. On several servers the
-// first one loses it, and a majority still has it.
+// Races in which a client outside the protocol removes the key: of several servers the first, a majority still has it.
 
 // strayDelete: an operator or a cleanup script deletes the key.
 var strayDelete = race.Race{

@@ -15,8 +15,7 @@
 //	  until    TIMESTAMP(3) NULL                 -- end of the lease, on the server's clock
 //	)
 //
-// What holds with MySQL holds with MariaDB. Both servers are used at their defaults: autocommit, and
-// REPEATABLE READ or READ COMMITTED.
+// What holds with MySQL holds with MariaDB. Both have their defaults: autocommit, REPEATABLE READ or READ COMMITTED.
 package database
 
 import (

@@ -12,8 +12,7 @@ import (
 // lockDelay is token with a key that outlives the lease: the lock is free at once after a release, and half a TTL later
 // after a lease that ended by itself. (2014: the lock-delay of Consul, 15 s by default; Chubby had it in 2006.)
 //
-// It was meant to fix the holder that is a little late: a pause, or a write in flight, that
-// ends within the delay meets no successor.
+// It was meant for the holder that is a little late: a pause or a write that ends within the delay has no successor.
 //
 // How it fails: as token, with anything longer than TTL and delay. A crashed holder blocks others for the delay too.
 //

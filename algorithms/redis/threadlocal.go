@@ -10,8 +10,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// threadLocal draws a token for each Acquire, keeps it in a ThreadLocal of the lock object,
-// and compares it before DEL. (2013. Article 001-D.)
+// threadLocal keeps an Acquire's token in a ThreadLocal of the lock, and compares it before DEL. (Article 001-D, 2013.)
 //
 // It was meant to fix the DEL of a successor's key by constant.
 //

@@ -117,8 +117,7 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 	}
 }
 
-// Acquire sends SETNX; if the key exists, GET; if its stamp is too old, it takes over. After
-// an error it is unknown what was written.
+// Acquire sends SETNX; if the key exists, GET; of an old stamp it takes over. After an error nobody knows what is set.
 func (s *Timestamp) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	for {
 		now := s.now()

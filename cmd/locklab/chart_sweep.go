@@ -33,7 +33,7 @@ func sweepChart() *figure {
 		use:  "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]",
 		args: between(0, 2, "settings"), divides: true,
 		examples: []string{"chart sweep pause/ttl=0.5:1.5:0.05 --locks token,watchdog -o sweep.png",
-			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks watchdog,redlock-extend -o renewal.png"},
+			"chart sweep renewal/ttl pause/ttl=0:1:0.1 --locks redisson-lease,redlock-extend -o renewal.png"},
 		flags: func(f *flags) {
 			f.add("pause-stops-work", &s.stops)
 			ranged(f, "runs", &s.runs, 1, 1_000_000)

@@ -324,8 +324,7 @@ var searched = map[string]string{
 	"quiz": "locklab play quiz", "replay": "locklab run LINK",
 }
 
-// meantBy returns the command that was meant by a name without one: a lock, a race, a page and a term are
-// explained. "": it is no such name.
+// meantBy returns the command meant by a name alone: a lock, a race, a page or a term is explained. "": it is none.
 func meantBy(name string) string {
 	word := strings.ToLower(name)
 	_, page, _ := lessons.Find(name, "")

@@ -204,8 +204,7 @@ func printHelp(e *env, c *cobra.Command) {
 	e.Sentence("help.flags.global")
 }
 
-// printLong prints paragraphs that " // " separates. One that begins with "- " is an
-// item of a list; one with line breaks is an example.
+// printLong prints paragraphs between " // ": one that begins with "- " is an item, one with line breaks an example.
 func printLong(e *text.Printer, long string) {
 	item := false
 	for i, paragraph := range strings.Split(long, "//") {

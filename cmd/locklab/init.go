@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -77,12 +78,18 @@ func templateFor(lab, folder string) (files map[string][]byte, inside bool, err 
 	return files, name != "", nil
 }
 
-// newFolder makes a folder if there is none. One with a package would become a part of another module.
+// newFolder makes a folder if there is none. One with packages in it would take them into another module.
 func newFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return text.Errorf("error.init.folder", "folder", folder, "cause", err)
 	}
-	sources, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+	var sources []string
+	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error { // what cannot be read has none
+		if err == nil && strings.HasSuffix(path, ".go") {
+			sources = append(sources, path)
+		}
+		return nil
+	})
 	if sources != nil && !slices.Contains(sources, filepath.Join(folder, "mylock_test.go")) {
 		return text.Errorf("error.init.package", "folder", folder)
 	}

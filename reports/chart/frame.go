@@ -303,6 +303,7 @@ func (c *Chart) boxes(lang string, lines, columns []string, at func(line, column
 		}
 		return one
 	})))
+	width = max(width, widest(smallStrong, glyphs)+6)
 	if !c.narrow { // no name, nor words behind a glyph, run into the next one
 		width, high = max(widest(smallStrong, words)+behind(glyphs)+4, 60), max(high, 2*smallLine)
 	}
@@ -467,7 +468,8 @@ func panels(columns int, all ...*plot.Plot) func(draw.Canvas) {
 func thin(axis plot.Axis, length vg.Length, size func(label string) vg.Length) {
 	ticks, _ := axis.Tick.Marker.(plot.ConstantTicks)
 	widths := lists.Each(ticks, func(t plot.Tick) vg.Length { return size(t.Label) })
-	if len(ticks) == 0 {
+	lines := func(t plot.Tick) bool { return strings.Contains(t.Label, "\n") }
+	if len(ticks) == 0 || slices.ContainsFunc(ticks, lines) && axis.Max > 0 {
 		return
 	}
 	room := slices.Max(widths)

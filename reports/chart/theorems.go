@@ -172,7 +172,7 @@ func drawTheorems(c *Chart, lang string) frame {
 		fail, orphan := lists.Pick(of, is(study.Fails)), slices.ContainsFunc(of, waits)
 		if len(fail) > 1 || fail != nil && !orphan {
 			if at = at.worst(lang, fail); slices.ContainsFunc(of, is(study.Undecided)) {
-				at.words += " ?"
+				at.glyph, at.words = at.glyph+map[bool]string{true: "?"}[c.narrow], at.words+" ?"
 			}
 			return at
 		} else if orphan { // a wait that ends is no failure
@@ -186,8 +186,8 @@ func drawTheorems(c *Chart, lang string) frame {
 			at = at.like(LookOf(verdict.Holds))
 		}
 		at.glyph, at.words, at.quiet = marks[study.Extent(narrowest)], say(lang, "theorems.extent."+narrowest), true
-		if orphan && !c.narrow {
-			at.words = say(lang, "theorems.orphan")
+		if orphan {
+			at.glyph, at.words = LookOf(verdict.Orphan).Glyph+at.glyph, say(lang, "theorems.orphan")
 		}
 		return at
 	})

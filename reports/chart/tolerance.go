@@ -118,6 +118,11 @@ func drawTolerance(c *Chart, lang string) frame {
 	}
 	if heads != nil {
 		p := panel("")
+		if c.narrow { // every other one in a line of its own
+			for k := 1; k < len(heads); k += 2 {
+				heads[k] = "\n" + heads[k]
+			}
+		}
 		name(&p.X, 1, heads)
 		p.Add(once)
 	}

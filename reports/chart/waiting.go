@@ -54,7 +54,7 @@ func (c *WaitingChart) Finding(lang string) string {
 	said := say(lang, key, "quick", quick.Policy, "least", nanoseconds(float64(quick.Handover)), "slow", slow.Policy,
 		"most", nanoseconds(float64(slow.Handover)), "clients", thousands(most))
 	if few.Served < 1-1e-9 {
-		said = say(lang, "waiting.finding.served", "clients", thousands(most), "few", few.Policy, "many", many.Policy,
+		said = say(lang, "waiting.finding.served", "clients", thousands(most), "few", few.Policy,
 			"share", percent(few.Served), "best", percent(many.Served), "entries", thousands(few.Entries/few.Runs))
 	}
 	if len(all) < len(of) {

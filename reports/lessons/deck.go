@@ -263,6 +263,11 @@ func (d *deckMaker) hook() {
 		}
 		return "- " + title
 	})...)
+	if i := slices.IndexFunc(rest, func(s *Slide) bool { return s.Run != nil }); i >= 0 {
+		o := rest[i].Run
+		d.say("", d.m.p.Say("lesson.setting", "ttl", reports.InWords(d.Lang, o.History.TTL), "retry",
+			reports.InWords(d.Lang, o.Race.Settings.Retry)))
+	}
 	d.tell(Asked, "lesson.hook.ask")
 	shown := lists.Pick(rest, func(s *Slide) bool { return s.Kind == Race })
 	broken := lists.Pick(rest, func(s *Slide) bool { return s.Kind != Quiz && s.Run != nil && fails(s.Run) })

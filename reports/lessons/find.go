@@ -68,6 +68,9 @@ func Find(first, second string) (p Page, ok bool, err error) {
 }
 
 func topicPage(topic string) (Page, error) {
+	if lower := strings.ToLower(topic); slices.Contains(Topics(), lower) {
+		topic = lower
+	}
 	return Page{Prefix: "interview.", make: func(m *maker) { m.topic(topic) }}, noTopic(topic)
 }
 

@@ -147,7 +147,7 @@ func (m *maker) interview() {
 }
 
 // whiteboard is what one writes down of a lock on one Redis, with go-redis.
-const whiteboard = `ok, err := rdb.SetNX(ctx, key, token, ttl).Result()   // SET key token NX PX 10000, token: random
+const whiteboard = `ok, err := rdb.SetNX(ctx, key, token, ttl).Result()   // SET key token EX 10 NX, token: random
 
 release := redis.NewScript(` + "`" + `
     if redis.call("GET", KEYS[1]) == ARGV[1] then

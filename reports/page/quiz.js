@@ -63,7 +63,7 @@ function drawQuiz() {
     el("div.play.quiz" + (asks ? ".asks" : ""), el("div.run", drawRun({ ...q.run, moving: { ...moving, states: asks || !q.shown ? moving.states : q.shown, marks: [...(moving.marks ?? []), { e: moving.at.length - 1, s: say("board.now"), now: true }] } }, { part: wide() ? 0.64 : 1 })), el("div", !wide() && el("p.faint.swipe", say("board.swipe")), el("p.faint.about", own(DATA.locks.find((l) => l.id === q.lock).title)), code && el("details.board", { open: wide() }, el("summary", say("board.code")), el("pre", { tabIndex: 0 }, own(code))), el("p.ask", own(q.ask)),
       el("ol.moves.answers", q.answers.map((a, i) => el("li", button([el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), asks ? null : el("small", own(a.why))], () => choose(i), mark(a, i))))),
       asks ? null : el("p.row", el("b", say(answers[state.number].right ? "board.right" : "board.wrong", { right: "abcd"[q.answers.findIndex((a) => a.right)] })), button(say(ten ? "board.quiz.on" : "board.more"), () => visit(() => further()), ".main"), link(q.link, say("board.run"))),
-      ten && el("div.end", el("p", say("board.quiz.ten", { right: ten.filter((a) => a.right).length })), [...new Set(ten.map((a) => a.lock))].filter((l) => ten.filter((a) => a.lock === l && !a.right).length > ten.filter((a) => a.lock === l && a.right).length).map((lock) => weak(lock))))), head);
+      ten && el("div.end", el("p", say("board.quiz.ten", { right: ten.filter((a) => a.right).length })), [...new Set(ten.map((a) => a.lock))].filter((l) => ten.filter((a) => a.lock === l && !a.right).length >= ten.filter((a) => a.lock === l && a.right).length).map((lock) => weak(lock))))), head);
 }
 
 // weak leads from the lock of a wrong answer to its level, or to its lesson.

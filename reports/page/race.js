@@ -1,6 +1,8 @@
 // A lock in a race.
 const races = new Map(); // runs that were shown, by address: Back needs no engine
 
+const FIRST = ["setnx.crash-holding", "setnx-expire.crash-before-expire", "token.slow-work", "getset.client-skew", "watchdog.failover", "watchdog.gc-pause"]; // in which they break
+
 // race plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
 async function race(lock, name, settings = "") {
   const hash = `race.${lock}.${name}${settings ? "." + settings : ""}`;
@@ -56,7 +58,7 @@ function drawRace() {
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
-  show(el("p.faint", say("board.races.intro")), wide() && el("p.row.faint", say("board.races.first"), DATA.races.filter((o) => o.start).slice(0, 8).map((o) => Object.assign(link(`race.${r.lock}.${o.id}`, o.id), { title: own(o.title) }))), el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
+  show(el("p.faint", say("board.races.intro")), wide() && el("p.row.faint", say("board.races.first"), FIRST.map((of) => link("race." + of, of.replace(".", " ")))), el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     r.vacuous && el("p", own(r.vacuous)), r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
     wide() && choose,
     r.moving ? drawRun(r, { verdict: true, sizes, set: withSetting, board: own(DATA.levels.find((l) => l.lock === r.lock)?.code) }) : el("p.end", own(r.not_applicable)),

@@ -1,8 +1,7 @@
 // Package contract says what every lock must come to in every race and in every
 // search (contract.txt, proofs.txt), and verifies it by playing and searching.
 //
-// A line of a contract is an [Expectation]; [Verify] gives a [Result] for each. What
-// follows from other lines is not written: see [Parse].
+// A line is an [Expectation]; [Verify] gives a [Result] for each. What follows from others is not written: see [Parse].
 package contract
 
 import (

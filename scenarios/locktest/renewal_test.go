@@ -77,7 +77,7 @@ func TestRenewal(t *testing.T) {
 	said := found.headline("en")
 	for _, want := range []string{
 		"Searched, not proved: found OVERLAP, STALE-WRITE; by another search (lockstep, 1 attempt each, ",
-		"found WRONG-DEL. The search was cut short",
+		"): WRONG-DEL. The search was cut short",
 		"A smaller search is complete. Found within these bounds, " +
 			"for 2 clients with 1 attempt each, in lockstep only: OVERLAP, STALE-WRITE, WRONG-DEL can occur",
 	} {

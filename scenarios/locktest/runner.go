@@ -43,8 +43,7 @@ type called struct {
 	missed                 atomic.Pointer[string] // an address that was dialed, of no server
 }
 
-// untilKnown calls f, and once more if the code turns out to need the time, to draw
-// random numbers or values, or to go on in several ways.
+// untilKnown calls f, and again if the code turns out to need the time, to draw values, or to go on in several ways.
 func (r *runner) untilKnown(f func() error) error {
 	for {
 		err := f()

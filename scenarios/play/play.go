@@ -207,8 +207,7 @@ func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice)
 	return Move{c, c.Verb >= simulator.FaultVerb, g.game.Describe(c), &h}, nil
 }
 
-// Search is the search of the game, within MaxStates: what it finds has a par. It is made
-// once. A search that ctx ends has ctx's error.
+// Search is the search of the game, within MaxStates, made once: what it finds has a par. The error may be ctx's.
 func (g *Game) Search(ctx context.Context) (*search.Search, error) {
 	if g.searched != nil {
 		return g.searched, nil

@@ -103,8 +103,7 @@ func (a *ClientRun) CheckThenWrite() {
 	})
 }
 
-// Update acquires the lock and reads the resource, works, writes if work returns true, and releases
-// the lock. work gets the error of the read.
+// Update acquires the lock, reads the resource, writes if work, which gets the error of that, is true, and releases.
 func (a *ClientRun) Update(work func(lease lock.Lease, read error) bool) {
 	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	base, err := a.Read(client.FencingToken(lease))

@@ -119,8 +119,7 @@ func InOrder(h *history.History, patterns ...Pattern) bool {
 	return InOrderWithout(h, func(*history.Event) bool { return false }, patterns...)
 }
 
-// InOrderWithout is InOrder where no event between the first match and the last matches
-// without: such an event starts the search again.
+// InOrderWithout is InOrder where no event between the first match and the last matches without, which starts it anew.
 func InOrderWithout(h *history.History, without Pattern, patterns ...Pattern) bool {
 	left := patterns
 	for i := range h.Events {

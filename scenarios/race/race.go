@@ -31,8 +31,7 @@ type Race struct {
 	Budget func(nodes int) string
 	// Replicas is the number of replicas of each server.
 	Replicas int
-	// MinReplicas is min-replicas-to-write: a server that has had answers of fewer replicas
-	// lately refuses writes; 0: it never refuses.
+	// MinReplicas is min-replicas-to-write: with answers of fewer lately a server refuses writes; 0: it never does.
 	MinReplicas int
 	// AOF is the persistence of each server: what it has after a restart.
 	AOF simulator.AOF

@@ -155,6 +155,9 @@ func (s Settings) With(items string) (Settings, error) {
 			return base, i18n.Errorf("error.setting", "item", item, "cause", err)
 		}
 	}
+	if !strings.Contains(items, "horizon") && s.TTL < time.Hour/3 { // a longer lease is watched to its end
+		s.Horizon = max(s.Horizon, 3*s.TTL)
+	}
 	return s, nil
 }
 

@@ -88,8 +88,7 @@ type Certainty struct {
 // ErrNoHarm is returned for a run without harm.
 var ErrNoHarm = errors.New("scenarios: this run comes to no harm")
 
-// CertainFrom finds the certainty of a run that race.Play has made. The error is
-// ErrNoHarm, or about code that the simulator cannot run.
+// CertainFrom finds the certainty of a run of race.Play. The error is ErrNoHarm, or about code that cannot be run.
 func CertainFrom(o *race.Outcome) (Certainty, error) {
 	c := Certainty{}
 	harm := slices.IndexFunc(o.Verdicts, verdict.Word.Broken)

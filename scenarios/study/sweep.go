@@ -198,6 +198,8 @@ func (o *SweepOrder) notApplicable(p race.Profile) race.Reason {
 			return "no-server"
 		case s.Renewal > 0 && !p.Extends:
 			return "no-renew"
+		case s.Renewal > 0 && p.Renews:
+			return "own-renewals"
 		}
 	}
 	return ""

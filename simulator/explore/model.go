@@ -305,8 +305,7 @@ type Durations struct {
 
 	Work    time.Duration // a client is inside for at most so long, if nothing delays it
 	Timeout time.Duration // how long a client waits for an answer, above 0
-	// Idle is the longest time from a client's start or last attempt until it wants the lock;
-	// simulator.Never: whenever it likes.
+	// Idle is the longest time from a client's start or last attempt to the next; simulator.Never: whenever it likes.
 	Idle time.Duration
 }
 

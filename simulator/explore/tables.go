@@ -11,8 +11,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// tables number the parts of the world, judges, times, events and choices, as far as they were
-// met. A state is a list of such numbers.
+// tables number the parts of the world, judges, times, events and choices met. A state is a list of such numbers.
 type tables struct {
 	sim       *simulator.Simulator
 	numbers   *numbers

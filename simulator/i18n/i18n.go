@@ -30,8 +30,7 @@ func New(key string, pairs ...any) Message { return Message{key, pairs} }
 // IsZero reports whether m is the empty text.
 func (m Message) IsZero() bool { return m.Key == "" }
 
-// String returns the key and the values, "error.setting.absent name=jump", for logs and
-// tests: what a user reads is made by reports/text.
+// String returns key and values, "error.setting.absent name=jump", for logs and tests; for users see reports/text.
 func (m Message) String() string {
 	var b strings.Builder
 	b.WriteString(m.Key)

@@ -194,8 +194,7 @@ func (g *group) countAtOnce() (err error) {
 	return err
 }
 
-// countReplicas waits until a server that refuses writes with too few replicas has counted
-// them: it does so once in a second of the machine.
+// countReplicas waits until a server that wants replicas has counted them, as it does once in a real second.
 func (g *group) countReplicas(s *server) error {
 	if g.config.MinReplicas == 0 {
 		return nil

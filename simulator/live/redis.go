@@ -341,8 +341,7 @@ func (r *redisServers) compare(number, first int) error {
 	return nil
 }
 
-// measured has the last event from first on about a key of a server tell what was measured; if
-// there is none, it is a change of its own.
+// measured has the last event about a key of a server, from first on, or a new one, tell what was measured.
 func measured(events []history.Event, first int, is history.Event) []history.Event {
 	for i := len(events) - 1; i >= first; i-- {
 		e := &events[i]

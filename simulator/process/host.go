@@ -90,8 +90,7 @@ type Wire interface {
 	// Pings reports whether the two ends of the connection hear from each other while it stands, so that no read of the
 	// code comes to its deadline: an answer is waited for as long as the server's kind says, and a message for ever.
 	Pings() bool
-	// Bye returns what the code reads after it has written b, when its process is being stopped:
-	// what lets it end. nil: its connection fails.
+	// Bye returns what lets code end that has written b, when its process is stopped; nil: its connection fails.
 	Bye(b []byte) (answers []byte)
 	// Asks is the operation by which the code waits for the server: with what it has
 	// written so far, or for a message. ok is false if it waits for nothing.

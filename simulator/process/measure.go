@@ -42,8 +42,7 @@ func leapDay(year int) time.Duration {
 // allStrides has a bit for each number of strides, from bit 1.
 const allStrides = 1<<(Strides+1) - 2
 
-// checked records the runs of Repeat and CheckMeasures, by entry, and by place in the code: places
-// stay when the table is cleared.
+// checked records the runs of Repeat and CheckMeasures, by entry, and by place, which stays if the table is cleared.
 type checked struct {
 	repeated []bool // its code has run twice
 	sure     []bool // it was tried at other times, and so whatever leads to it

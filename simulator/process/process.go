@@ -1,5 +1,4 @@
-// Package process runs the code of one client: ordinary blocking Go code on
-// coroutines, whose every observation is chosen from outside.
+// Package process runs the code of one client: blocking Go code on coroutines, all that it observes chosen outside.
 //
 // Code is deterministic given what it has observed: answers to its requests, ends of its sleeps, readings of its clock.
 // So a process is a table. Its entries are histories of observations, and an entry says what each thread of the code
@@ -119,8 +118,7 @@ const (
 // ToServer reports whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
-// New makes the process of client id, from 1. program is its code; text says what
-// a Request or a Watch asks for, for error messages.
+// New makes the process of client id, from 1. program is its code; text says, for errors, what a request asks for.
 func New(id int, program func(), text func(*Op) string, room *intern.Room) *Process {
 	p := &Process{code: Code{id: id}, program: program, text: text}
 	p.tree = tree{room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
@@ -321,8 +319,7 @@ func (p *Process) start(from *Entry) {
 	p.run = p.code.live
 }
 
-// Rests reports whether no thread waits for an answer, or rests as it likes: those there are
-// sleep, wait for each other, or listen.
+// Rests reports whether no thread waits for an answer or rests as it likes: all sleep, wait for each other or listen.
 func (e *Entry) Rests() bool {
 	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
 		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked ||

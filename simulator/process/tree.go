@@ -166,8 +166,7 @@ func (t *tree) known(at uint32, s Observation) (to uint32, ok bool) {
 // learnsTime reports whether the process learns with an observation what its clock shows.
 func (t *tree) learnsTime(s Observation) bool { return t.timed && !(t.rests && s.Kind == Started) }
 
-// readsClock returns the entry of a timed process when s is observed at an entry: the thread
-// that observes it first reads the clock.
+// readsClock returns the entry of a timed process when s is observed at one: its thread first reads the clock.
 func (t *tree) readsClock(at uint32, s Observation) Entry {
 	e := Entry{Ops: t.entries[at].Ops, Fresh: 1 << s.Thread, Outcome: Outcome{Memory: t.entries[at].Memory}}
 	e.Ops[s.Thread] = Op{Kind: Clocked}

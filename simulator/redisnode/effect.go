@@ -26,8 +26,7 @@ type Effect struct {
 func (e *Effect) ReadsLeft() bool  { return e.needs >= needsTTLs }
 func (e *Effect) ReadsClock() bool { return e.needs >= needsClock }
 
-// A Lifetime is that of a key: what was left of the key at place Keep before or, if that is
-// negative, D from now, in whole milliseconds.
+// A Lifetime is a key's: what was left of the key at place Keep, or, if that is negative, D in whole milliseconds.
 type Lifetime struct {
 	Keep int
 	D    time.Duration

@@ -211,8 +211,7 @@ func (s *script) numeral(text string) {
 	}
 }
 
-// attribute reads an element of a table: of KEYS and ARGV it is a word of the request. A function of redis
-// that is no call of it has a name.
+// attribute reads an element of a table: of KEYS and ARGV a word of the request. A function not called has a name.
 func (s *script) attribute(n *ast.AttrGetExpr) origins {
 	base, _ := n.Object.(*ast.IdentExpr)
 	index, _ := n.Key.(*ast.NumberExpr)
