@@ -30,8 +30,7 @@ var daemon20 = constant.Variant("daemon-20", 2013,
 		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind)).renewed(plan)
 	}).InArticle("001-C").Changed(func(e *lock.Entry) { e.Family = lock.Renewed })
 
-// daemon29 is thread-id-lua with a daemon that sets the TTL to 20 s after 29 of the first
-// 30 s, and then every 20 s. (2013. Article 004-E.)
+// daemon29 is thread-id-lua with a daemon that sets the TTL to 20 s after 29 of 30 s, then every 20 s. (004-E, 2013.)
 //
 // It was meant to fix work that takes longer than the TTL.
 //

@@ -54,9 +54,8 @@ var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 // getSetNil is getset-timeout with the condition that its author had written first: the lock is acquired if and only if
 // GET and GETSET answer the same. (2009. Article 000-Bnil, the deadlock that the author ran into.)
 //
-// How it fails: GET answers an old stamp, the key is deleted, GETSET answers nil and creates
-// it. The two differ, so the client takes the lock for lost, and the next client finds a stamp
-// without a holder: an orphan that blocks all clients for a whole lease.
+// How it fails: GET answers an old stamp, the key is deleted, GETSET answers nil and creates it. The two differ, so the
+// client takes the lock for lost, and the next one finds a stamp without a holder: an orphan for a whole lease.
 var getSetNil = stamped("getset-nil", time.Second,
 	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 

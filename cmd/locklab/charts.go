@@ -50,13 +50,12 @@ func drawAgain(c *chartFiles) func(*env, []string) error {
 	}
 }
 
-// computedBy is the command that computed the chart of a file, if that is the argument.
+// computedBy is the command that computed the chart of a file, if that is given.
 func computedBy(command string, args []string) string {
 	if len(args) == 1 && ending(args[0]) == ".json" {
-		if content, err := readFile(args[0], maxTraceFile); err == nil {
-			if drawn, err := chart.Read(content); err == nil {
-				return drawn.Source
-			}
+		content, err := readFile(args[0], maxTraceFile)
+		if drawn, wrong := chart.Read(content); cmp.Or(err, wrong) == nil {
+			return drawn.Source
 		}
 	}
 	return command

@@ -25,6 +25,12 @@ func (r *Rate) Name() string { return "rate" }
 
 var percentile = regexp.MustCompile(`(p[0-9.]+)=([^,]+)`)
 
+// lengthsOf writes lengths as "50 ms (p50), 300 ms (p99)".
+func lengthsOf(s cost.Source) string {
+	said := percentile.ReplaceAllString(withoutBlank.ReplaceAllString(s.Lengths.String(), "$1 $2"), "$2 ($1)")
+	return strings.ReplaceAll(said, ",", ", ")
+}
+
 // Assumptions are how the locks are used, and how often and how long machines pause, by source.
 func (r *Rate) Assumptions(lang string) string {
 	pauses := lists.Each(r.Sources, func(s cost.Source) string {
@@ -37,12 +43,11 @@ func (r *Rate) Assumptions(lang string) string {
 		case s.Assumed:
 			key = "rate.input.assumed"
 		}
-		lengths := withoutBlank.ReplaceAllString(s.Lengths.String(), "$1 $2")
+		lengths := lengthsOf(s)
 		cited := say(lang, "environment."+s.ID+".source") + ","
-		last, _, percentiles := strings.Cut(lengths[strings.LastIndex(lengths, ",")+1:], "=")
-		if percentiles && last != "p100" {
-			lengths = percentile.ReplaceAllString(lengths, "$2 ($1)")
-			lengths = say(lang, "rate.beyond", "lengths", strings.ReplaceAll(lengths, ",", ", "), "last", last)
+		written := s.Lengths.String()
+		if last, _, is := strings.Cut(written[strings.LastIndex(written, ",")+1:], "="); is && last != "p100" {
+			lengths = say(lang, "rate.beyond", "lengths", lengths, "last", last)
 		}
 		return say(lang, key, "source", s.ID, "n", number(s.PerYear), "lengths", lengths,
 			"cited", cited[:strings.IndexAny(cited, ",，")])
@@ -103,7 +108,7 @@ func (r *Rate) Finding(lang string) string {
 	pauses := named(lang, "pauses.", source)
 	pauses = say(lang, map[bool]string{true: "rate.pauses", false: "rate.pauses.known"}[pauses == source], "source",
 		pauses, "n", number(r.Sources[i].PerYear),
-		"lengths", withoutBlank.ReplaceAllString(r.Sources[i].Lengths.String(), "$1 $2"))
+		"lengths", lengthsOf(r.Sources[i]))
 	who := firstNames(lang, locks, titleLocks)
 	if len(locks) > maxNamed {
 		who = say(lang, "rate.locks", "n", inWords(lang, len(locks)), "all", inWords(lang, len(r.Subjects)))

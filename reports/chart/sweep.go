@@ -299,7 +299,7 @@ func axisName(lang string, axis study.Axis) string {
 	return name
 }
 
-// drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is empty.
+// drawMaps has a cell for each point, the darker the more runs fail. A point at which none did is grey.
 func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	across, up := axisOf(columns[1]), axisOf(columns[2])
 	xs, ys := axisValues(all, columns[1]), axisValues(all, columns[2])
@@ -307,10 +307,8 @@ func (c *Chart) drawMaps(all []record, columns []Head, lang string) frame {
 	for _, of := range by("lock", all) {
 		var marks cells
 		for _, r := range of {
-			if share := r.number("share"); share > 0 {
-				x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
-				marks = append(marks, heat(x, y, share))
-			}
+			x, y := slices.Index(xs, r.number(columns[1].Name)), slices.Index(ys, r.number(columns[2].Name))
+			marks = append(marks, heat(x, y, r.number("share")))
 		}
 		p := panel(of[0].text("lock"))
 		name(&p.X, 1, lists.Each(xs, spaced(across)))
@@ -336,5 +334,8 @@ func heat(x, y int, share float64) cell {
 		writing = white
 	}
 	ground := color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
+	if share == 0 {
+		return cell{x: float64(x), y: float64(y), paint: paint{paleGrey, black}}
+	}
 	return cell{x: float64(x), y: float64(y), paint: paint{ground, writing}, glyph: percent(share), quiet: true}
 }

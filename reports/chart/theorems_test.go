@@ -40,8 +40,9 @@ func theoremsChart() sample {
 	}
 	return sample{
 		Result: c,
-		others: map[string]Result{"Proved free of all six verdicts with any number of crashes, " +
-			"for any number of clients: watchdog (if each client takes watchdog once)": limited},
+		others: map[string]Result{"Proved free of all six verdicts with any number of crashes, any " +
+			"number of clients and delays up to 1/12 of a lease: watchdog (if each client takes watchdog " +
+			"once)": limited},
 		title: `^With (.+), none of these is proved free of all six verdicts for any number of clients: ` +
 			`setnx, reentrant, getset$`,
 		claims: func(c *Chart, m title) bool {

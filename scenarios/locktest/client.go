@@ -98,9 +98,8 @@ func (c *Client) ID() int {
 // chance are given such names: see the package.
 func (c *Client) Token() string { return c.process.Token() }
 
-// Critical is the critical section: to be called while the client believes that it has
-// the lock, once in an attempt. What follows it releases the lock. In some races it
-// panics, as business code does: what the client then does about the lock is its own.
+// Critical is the critical section: to be called while the client believes that it has the lock, once an attempt. What
+// follows releases the lock. In some races it panics, as business code does: what the client then does is its own.
 func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work) }
 
 // CriticalWithToken is Critical of a lock that has given the client a fencing token, above 0. With Bounds.Fenced the

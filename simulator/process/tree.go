@@ -42,8 +42,7 @@ type Outcome struct {
 	Memory uint32 // what its library remembers; see Library
 	// Entered and Inside say whether it was ever given the lock, and whether it has it: by all notes up to here.
 	Entered, Inside bool
-	// Resting: the program rests or has ended, and nothing else of the process goes on. See
-	// Rest. Kept is what it keeps in its memory then.
+	// Resting: the program rests or has ended, and nothing else goes on (see Rest). Kept is its memory then.
 	Resting bool
 	Kept    Memory
 	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
