@@ -28,8 +28,8 @@ func rateChart() sample {
 	r := &Rate{Rates: *o.Of(subjects)}
 	return sample{
 		Result: r,
-		title: `^1,000 machines, pauses of 2 s \(p50\), 20 s \(p100\), 4 a year alone: at most ([\d,.]+) overlaps a year ` +
-			`with each of four locks \(of six\) at a TTL of (\d+) s, none from ([\d.]+) s on$`,
+		title: `^1,000 machines, pauses of 2 s \(p50\), 20 s \(p100\), 4 a year alone: at most ([\d,.]+) ` +
+			`overlaps a year with each of four locks \(of six\) at a TTL of (\d+) s, none from ([\d.]+) s on$`,
 		claims: func(c *Chart, m title) bool {
 			worst := 0
 			for _, r := range rowsOf(c, "ttl_ns", m[2]+"000000000") {

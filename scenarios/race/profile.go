@@ -212,8 +212,8 @@ var Calm = Race{
 	Triggered: Sequence(Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1)),
 }
 
-// exhaustedQueues returns the contents of a ZooKeeper whose queues have given out all numbers but the last. Which queues
-// a lock uses is observed in a run; a user's own code queues at its key. Of another kind of server the contents stay.
+// exhaustedQueues returns the contents of a ZooKeeper whose queues have given out all numbers but the last. Which
+// queues a lock uses is observed in a run; a user's own code queues at its key. Of another kind of server the contents stay.
 func exhaustedQueues(entry lock.Entry, code *Code, contents any) (any, error) {
 	all, ok := contents.(zookeeper.Contents)
 	if !ok {
