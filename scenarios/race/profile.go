@@ -213,7 +213,7 @@ var Calm = Race{
 }
 
 // exhaustedQueues returns the contents of a ZooKeeper whose queues have given out all numbers but the last. Which
-// queues a lock uses is observed in a run; a user's own code queues at its key. Of another kind of server the contents stay.
+// queues a lock uses is observed in a run; a user's code queues at its key. Of another kind of server contents stay.
 func exhaustedQueues(entry lock.Entry, code *Code, contents any) (any, error) {
 	all, ok := contents.(zookeeper.Contents)
 	if !ok {
