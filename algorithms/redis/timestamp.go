@@ -116,7 +116,7 @@ func stamped(id string, unit time.Duration, change func(s *Timestamp), articles 
 	}
 }
 
-// Acquire sends SETNX; if the key exists, GET; of an old stamp it takes over. After an error nobody knows what is set.
+// Acquire sends SETNX; if the key exists, GET; an old stamp is replaced. After an error it is unknown what is set.
 func (s *Timestamp) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	for {
 		now := s.now()

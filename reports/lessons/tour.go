@@ -146,7 +146,7 @@ func (m *maker) interview() {
 	m.next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
 }
 
-// whiteboard is what one writes down of a lock on one Redis, with go-redis.
+// whiteboard is the code of a lock on one Redis, with go-redis.
 const whiteboard = `ok, err := rdb.SetNX(ctx, key, token, ttl).Result()   // SET key token EX 10 NX, token: random
 
 release := redis.NewScript(` + "`" + `
